@@ -167,9 +167,9 @@ Answers ask_handler(const config::Config& config, const std::string& of) {
 /// Of the service or of its pools, all at the same time. The first error counts.
 Answers ask_handlers(const config::Config& config) {
   std::vector<std::future<Answers>> asked;
-  for (const auto& one : configs_of_handlers(config))
-    asked.push_back(std::async(std::launch::async, [one, pooled = !config.pools.empty()] {
-      return ask_handler(one, pooled ? " of the pool " + one.pools.front().name : std::string());
+  for (const auto& pool : stages_of(config))
+    asked.push_back(std::async(std::launch::async, [one = config_of(config, pool), pool] {
+      return ask_handler(one, pool.named() ? " of the pool " + pool.name : std::string());
     }));
   Answers all;
   for (auto& each : asked) {

@@ -129,10 +129,7 @@ struct Config {
   bool allow_insecure = false;
   Lanes lanes;
   Route route;
-  std::vector<Pool> pools;  ///< empty: each lane has one pool, by `lanes`
-  /// The answers of the handler are results that go to another pool. Set in the configuration that a pool's
-  /// handler is made from.
-  bool passes_on = false;
+  std::vector<Pool> pools;  ///< the named pools; stages_of() has those that records go through
   Commit commit;
   Ledger ledger;
   Rate rate;  ///< of the process

@@ -81,6 +81,10 @@ struct Pool {
   Each each;
   std::string then;     ///< the pool that gets the results of this one; empty: the record is finished here
   bool gather = false;  ///< gets one record with the results of all sub-jobs of a record
+
+  /// False for the only pool of a service without named pools (pools/pool_scope.h), which users know as the
+  /// lane's workers.
+  bool named() const { return !name.empty(); }
 };
 
 }  // namespace laneway::config

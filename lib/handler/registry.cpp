@@ -80,7 +80,7 @@ template <>
 struct Row<config::HttpSettings> : PlainRow {
   using Settings = config::HttpSettings;
   static Made make(const Settings& settings, const config::Config& config) {
-    return HttpHandler::make(settings, config.passes_on);
+    return HttpHandler::make(settings, config::passes_on(config));
   }
   static Status check(const Settings& settings, const config::Config&) {
     const auto server = HttpHandler::check(settings);
@@ -104,7 +104,7 @@ template <>
 struct Row<config::ExecSettings> : PlainRow {
   using Settings = config::ExecSettings;
   static Made make(const Settings& settings, const config::Config& config) {
-    return ExecHandler::make(settings, config.passes_on);
+    return ExecHandler::make(settings, config::passes_on(config));
   }
   static Status check(const Settings& settings, const config::Config&) {
     return ExecHandler::check(settings);
@@ -147,10 +147,10 @@ template <>
 struct Row<config::FanOutSettings> : PlainRow {
   using Settings = config::FanOutSettings;
   static Made make(const Settings& settings, const config::Config& config) {
-    return FanOutHandler::make(settings, config.passes_on);
+    return FanOutHandler::make(settings, config::passes_on(config));
   }
   static Status check(const Settings& settings, const config::Config& config) {
-    return FanOutHandler::check(settings, config.passes_on);
+    return FanOutHandler::check(settings, config::passes_on(config));
   }
   static Reached reach(const Settings&, Duration) { return std::optional<std::string>(); }
   static Resources resources(const Settings&) { return {.workers = true}; }
@@ -183,7 +183,8 @@ Made make_handler(const config::Config& config) {
 }
 
 Status check_handler(const config::Config& config) {
-  for (const auto& one : config::configs_of_handlers(config)) {
+  for (const auto& pool : config::stages_of(config)) {
+    const auto one = config_of(config, pool);
     auto checked =
         ask_row(one.handler, [&](auto row, const auto& settings) { return row.check(settings, one); });
     if (!checked) return checked;
@@ -199,7 +200,8 @@ OutputTopics find_output_topics(const config::Config& config, const std::vector<
                                 kafka::Directory& directory, Duration timeout) {
   const auto deadline = Deadline::in(timeout);
   std::vector<kafka::TopicInfo> all;
-  for (const auto& one : config::configs_of_handlers(config)) {
+  for (const auto& pool : config::stages_of(config)) {
+    const auto one = config_of(config, pool);
     const OutputQuestion asked{one, inputs, directory, std::max<Duration>(deadline.left(), milliseconds(1))};
     auto found =
         ask_row(one.handler, [&](auto row, const auto& settings) { return row.outputs(settings, asked); });

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "lane/bulkhead/line.h"
+#include "lane/stage/line.h"
 #include "lane/workload/work_batch.h"
 
 namespace laneway::lane {
@@ -106,10 +106,10 @@ std::string_view kind_of(handler::Cause cause) {
 
 void Execution::run(const pool::Claim& claim) noexcept {
   handler::Task task(claim, *this);
-  if (task.route() != handler::Route::work) return context_.forward->handle(std::move(task));
+  if (task.route() != handler::Route::work) return lane_.forward->handle(std::move(task));
   auto& downstream = line_of(claim.range).downstream();
   if (downstream.admit_while_closed() || downstream.admit(this, task.size(), SteadyClock::now()))
-    return context_.handler->handle(std::move(task));
+    return stage_.handler->handle(std::move(task));
   withhold(std::move(task));
 }
 
@@ -147,7 +147,7 @@ void Execution::count(const handler::Finished& finished, const handler::RecordBa
     if (finished.done > 0) {
       const auto why = batch.items[finished.claim.range.begin].failures->given_up;
       stats_.dead_letters[static_cast<std::size_t>(why)].add(1);
-      if (context_.totals != nullptr) context_.totals->dead_letters.add(1);
+      if (lane_.totals != nullptr) lane_.totals->dead_letters.add(1);
     }
     return;
   }
@@ -158,8 +158,8 @@ void Execution::count(const handler::Finished& finished, const handler::RecordBa
     if (failure.outcome.cause != handler::Cause::withheld)
       stats_.outcomes[static_cast<std::size_t>(label_of(failure.outcome))].add(1);
   tell_downstream(finished);
-  if (context_.adaptive != nullptr) tell_limit(finished);
-  if (line_of(finished.claim.range).context().rate != nullptr) keep_pace(finished);
+  if (stage_.adaptive != nullptr) tell_limit(finished);
+  if (line_of(finished.claim.range).rate() != nullptr) keep_pace(finished);
 }
 
 /// A subscriber that is out is held back by its own breaker, and one that answers 429 by its own pace:
@@ -169,25 +169,25 @@ void Execution::tell_limit(const handler::Finished& finished) {
   const auto& line = line_of(finished.claim.range);
   const auto* subscriber = line.subscriber();
   if (!line.downstream().closed()) {
-    if (subscriber == nullptr) context_.adaptive->ended_in_outage(now);
+    if (subscriber == nullptr) stage_.adaptive->ended_in_outage(now);
     return;
   }
-  auto calls = ended_calls(finished, context_.handler->fills_tasks());
+  auto calls = ended_calls(finished, stage_.handler->fills_tasks());
   if (subscriber != nullptr) {
     calls.throttled = 0;
     calls.part = subscriber;
   }
-  if (calls.worked + calls.dropped() > 0) context_.adaptive->ended(calls, now);
+  if (calls.worked + calls.dropped() > 0) stage_.adaptive->ended(calls, now);
 }
 
 /// A limit that adapts answers the first 429s: the pace would lower the rate as well.
 void Execution::keep_pace(const handler::Finished& finished) {
-  const auto& line = line_of(finished.claim.range).context();
-  auto& rate = *line.rate;
+  const auto& line = line_of(finished.claim.range);
+  auto& rate = *line.rate();
   if (finished.done > 0 && rate.keeps_pace()) rate.worked(finished.done, SteadyClock::now());
   for (const auto& [index, outcome] : finished.failures) {
     if (outcome.cause != handler::Cause::throttled) continue;
-    if (line.adaptive != nullptr && !outcome.after && line.adaptive->can_fall()) continue;
+    if (line.adaptive() != nullptr && !outcome.after && line.adaptive()->can_fall()) continue;
     const auto& failures = items_of(finished)[index].failures;
     rate.throttled(outcome.after, failures && failures->throttled > 0, SteadyClock::now());
   }
@@ -205,7 +205,7 @@ void Execution::tell_downstream(const handler::Finished& finished) {
 
 void Execution::tell_calls(const handler::Finished& finished, Downstream& downstream) {
   const auto& failures = finished.failures;
-  const auto calls = calls_of(finished, items_of(finished), context_.handler->fills_tasks());
+  const auto calls = calls_of(finished, items_of(finished), stage_.handler->fills_tasks());
   const auto told = cut_off_.load(std::memory_order_relaxed) ? 0 : calls.count();
   // The average of each call: only the sum is known.
   const auto took = finished.busy / std::max(calls.taken_part, 1U);
@@ -247,8 +247,8 @@ FailedCall Execution::failed_call(const handler::Finished& finished, const handl
 }
 
 std::unique_ptr<tracing::AttemptTrace> Execution::begun(const handler::Item& item) noexcept {
-  if (context_.tracer == nullptr || item.route() != handler::Route::work) return nullptr;
-  return context_.tracer->begin(item.record);
+  if (lane_.tracer == nullptr || item.route() != handler::Route::work) return nullptr;
+  return lane_.tracer->begin(item.record);
 }
 
 void Execution::attempted(const handler::Item& item, const handler::BegunAttempt& begun, TimePoint end,
@@ -256,16 +256,16 @@ void Execution::attempted(const handler::Item& item, const handler::BegunAttempt
   if (outcome.cause == handler::Cause::withheld) return;
   const char* name = outcome_name(outcome);
   if (begun.trace != nullptr)
-    context_.tracer->end(*begun.trace, {partition_.topic, partition_.partition, item.offset(), item.attempt,
-                                        begun.start, end, name, outcome.reason});
-  if (context_.journal == nullptr) return;
+    lane_.tracer->end(*begun.trace, {id_.partition.topic, id_.partition.partition, item.offset(),
+                                     item.attempt, begun.start, end, name, outcome.reason});
+  if (lane_.journal == nullptr) return;
   const bool done = outcome.verdict == handler::Verdict::done;
   if (item.route() == handler::Route::dead_letter) name = done ? "dead_letter" : "dead_letter_failed";
   if (item.route() == handler::Route::retry_topic) name = done ? "retry_topic" : "retry_topic_failed";
-  if (done && context_.passes_on && item.route() == handler::Route::work) name = "passed_on";
+  if (done && stage_.passes_on() && item.route() == handler::Route::work) name = "passed_on";
   const auto part = item.progress ? std::string_view(item.progress->part) : std::string_view();
-  context_.journal->write({partition_, item.offset(), item.record.key(), epoch_, item.attempt, begun.start,
-                           end, name, context_.pool, part});
+  lane_.journal->write({id_.partition, item.offset(), item.record.key(), id_.epoch, item.attempt, begun.start,
+                        end, name, pool_name_, part});
 }
 
 void Execution::collect(std::vector<handler::Finished>& into) {

@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -19,6 +20,7 @@
 #include "handler/handler.h"
 #include "lane/attempts/record_ids.h"
 #include "lane/shared/lane_context.h"
+#include "lane/state/lane_id.h"
 #include "lane/state/lane_stats.h"
 #include "pool/pool.h"
 
@@ -26,16 +28,16 @@ namespace laneway::lane {
 
 class Execution final : public pool::Work, public handler::TaskSink {
  public:
-  /// `partition` and `epoch` go into the journal; the partition outlives this. `on_finished` must only
-  /// signal.
-  Execution(const LaneContext& context, const kafka::TopicPartition& partition, std::uint64_t epoch,
-            LaneStats& stats, std::function<void()> on_finished)
-      : context_(context),
-        partition_(partition),
-        epoch_(epoch),
+  /// `on_finished` must only signal; what else is given outlives this.
+  Execution(const LaneContext& lane, const StageContext& stage, const LaneId& id, LaneStats& stats,
+            std::function<void()> on_finished)
+      : lane_(lane),
+        stage_(stage),
+        pool_name_(stage.settings.name),
+        id_(id),
         stats_(stats),
         on_finished_(std::move(on_finished)),
-        ids_(partition) {}
+        ids_(id.partition) {}
   ~Execution() override {
     while (!left()) std::this_thread::yield();  // brief: they only have to signal
   }
@@ -53,9 +55,9 @@ class Execution final : public pool::Work, public handler::TaskSink {
 
   void finished(handler::Finished finished) noexcept override EXCLUDES(mutex_);
   bool wants_attempts() const noexcept override {
-    return context_.journal != nullptr || context_.tracer != nullptr;
+    return lane_.journal != nullptr || lane_.tracer != nullptr;
   }
-  std::string_view cluster() const noexcept override { return context_.cluster; }
+  std::string_view cluster() const noexcept override { return lane_.cluster; }
   std::unique_ptr<tracing::AttemptTrace> begun(const handler::Item& item) noexcept override;
   void attempted(const handler::Item& item, const handler::BegunAttempt& begun, TimePoint end,
                  const handler::Outcome& outcome) noexcept override;
@@ -76,9 +78,10 @@ class Execution final : public pool::Work, public handler::TaskSink {
   void keep_pace(const handler::Finished& finished);
   FailedCall failed_call(const handler::Finished& finished, const handler::Failure& failure) const;
 
-  const LaneContext& context_;
-  const kafka::TopicPartition& partition_;
-  const std::uint64_t epoch_;
+  const LaneContext& lane_;
+  const StageContext& stage_;
+  const std::string pool_name_;
+  const LaneId& id_;
   LaneStats& stats_;
   const std::function<void()> on_finished_;
   pool::Pool* pool_ = nullptr;

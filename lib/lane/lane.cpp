@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/utc_time.h"
-#include "lane/bulkhead/stages.h"
 #include "lane/commit/lane_start.h"
+#include "lane/stage/between_stages.h"
 #include "telemetry/log.h"
 
 namespace laneway::lane {
@@ -13,7 +13,7 @@ namespace {
 constexpr Duration busy_tick = milliseconds(50);
 constexpr Duration idle_tick = seconds(1);
 
-const delivery::RetryStage* stage_of(const LaneContext& context, const std::string& topic) {
+const delivery::RetryStage* retry_step_of(const LaneContext& context, const std::string& topic) {
   return context.retry_stages == nullptr ? nullptr : context.retry_stages->find(topic);
 }
 
@@ -27,7 +27,7 @@ Lane::Lane(const kafka::CommittedOffset& start, const LaneContext& context, std:
            const std::function<void()>& on_ready)
     : context_(context),
       id_{start.partition, epoch},
-      stage_(stage_of(context, id_.partition.topic)),
+      retry_step_(retry_step_of(context, id_.partition.topic)),
       stats_(std::make_unique<LaneStats>()),
       state_(context.lanes.pause_after),
       ledger_(ledger_of(start)),
@@ -35,17 +35,17 @@ Lane::Lane(const kafka::CommittedOffset& start, const LaneContext& context, std:
       oldest_(context, id_, ledger_, state_, delayed(), *stats_),
       gate_(context, id_, ledger_, start),
       commits_(context, start, ledger_, suspects_, gate_, *stats_),
-      rate_(context),
+      rate_(context.rate, context.lanes.rate),
       errors_(id_),
       position_(id_, start.offset, ledger_, errors_, *stats_),
       retention_(id_, ledger_, *stats_),
       silence_(context, id_.partition),
       prefetch_(context),
-      bulkheads_({context, id_, ledger_, oldest_, gate_, stage_, *stats_}, on_ready),
-      pause_(state_, rate_, bulkheads_),
-      intake_(context, {ledger_, position_, bulkheads_, prefetch_, pause_, silence_, suspects_, *stats_},
+      stages_({context, id_, ledger_, oldest_, gate_, retry_step_, *stats_}, on_ready),
+      pause_(state_, rate_, stages_),
+      intake_(context, {ledger_, position_, stages_, prefetch_, pause_, silence_, suspects_, *stats_},
               delayed()),
-      holds_(context, {state_, ledger_, gate_, position_, rate_, bulkheads_, *stats_}) {
+      holds_(context, {state_, ledger_, gate_, position_, rate_, stages_, *stats_}) {
   stats_->delivered_offset.set(-1);
   stats_->lag.set(-1);
 }
@@ -61,20 +61,20 @@ void Lane::start(std::unique_ptr<PartitionSource> source, TimePoint now) {
 
 void Lane::follow_settings(TimePoint now) {
   state_.set_pause_after(context_.lanes.pause_after);
-  rate_.follow_settings(now);
-  bulkheads_.follow_settings();
+  rate_.change(context_.lanes.rate, now);
+  stages_.follow_settings();
   submit(now);
 }
 
 bool Lane::work(TimePoint now) {
   if (state_.state() == State::revoked) return false;
   intake_.signalled();
-  bulkheads_.collect(now);
+  stages_.collect(now);
   submit(now);
   bool more = false;
   if (state_.may_take()) more = take(now) == Take::more && state_.may_take();
   if (seeks_beginning()) intake_.find_beginning(*source_, now);
-  if (state_.state() == State::draining) drained_ = bulkheads_.drained();
+  if (state_.state() == State::draining) drained_ = stages_.drained();
   return more;
 }
 
@@ -82,21 +82,21 @@ Take Lane::take(TimePoint now) {
   const auto fetched = source_->fetched();
   prefetch_.before_run(fetched);
   // First, because otherwise new records would use everything that a rate allows.
-  if (bulkheads_.due(now)) submit_due_retries(now);
+  if (stages_.due(now)) submit_due_retries(now);
   const auto allowed = rate_.room(now);
   if (allowed.none()) {
     holds_.update(now);
     return Take::empty;
   }
-  auto batch = bulkheads_.new_batch();
+  auto batch = stages_.new_batch();
   const Take result = intake_.run(*source_, *batch, allowed, now);
   rate_.charge(batch->items.size(), batch->size_in_bytes, now);
   if (result == Take::empty) rate_.leave(now);
   if (batch->items.empty()) {
-    bulkheads_.put_back(std::move(batch));
+    stages_.put_back(std::move(batch));
   } else {
     rate_.took_new();
-    bulkheads_.add(std::move(batch), now);
+    stages_.add(std::move(batch), now);
     submit(now);
   }
   holds_.update(now);
@@ -105,7 +105,7 @@ Take Lane::take(TimePoint now) {
 }
 
 void Lane::submit(TimePoint now) {
-  bulkheads_.submit(now);
+  stages_.submit(now);
   holds_.update(now);
 }
 
@@ -119,16 +119,15 @@ bool Lane::leaves_turn_to_new(const Line& line) const {
 
 void Lane::submit_due_retries(TimePoint now) {
   bool any = false;
-  bulkheads_.each_line(
-      [&](Bulkhead& bulkhead, Line& line) { any = submit_due_retries(bulkhead, line, now) || any; });
+  stages_.each_line([&](Stage& stage, Line& line) { any = submit_due_retries(stage, line, now) || any; });
   if (any) submit(now);
 }
 
-bool Lane::submit_due_retries(Bulkhead& bulkhead, Line& line, TimePoint now) {
+bool Lane::submit_due_retries(Stage& stage, Line& line, TimePoint now) {
   auto& attempts = line.attempts();
   if (!attempts.due(now)) return false;
   // The breaker would only withhold further records and return them.
-  auto room = bulkhead.failed().downstream_room(line, now);
+  auto room = stage.failed().downstream_room(line, now);
   const bool probing = !line.downstream().closed();
   bool any = false;
   while (room > 0 && attempts.due(now) && !leaves_turn_to_new(line) && !rate_.room(now).none()) {
@@ -140,7 +139,7 @@ bool Lane::submit_due_retries(Bulkhead& bulkhead, Line& line, TimePoint now) {
     if (!attempts.begins(*item, now)) continue;
     rate_.charge(1, item->record.size(), now);
     line.charge_failed(item->record.size(), now);
-    bulkhead.failed().run_alone(std::move(*item), line);
+    stage.failed().run_alone(std::move(*item), line);
     any = true;
     --room;
   }
@@ -149,20 +148,20 @@ bool Lane::submit_due_retries(Bulkhead& bulkhead, Line& line, TimePoint now) {
 
 TimePoint Lane::tick(TimePoint now) {
   if (state_.state() == State::revoked) return now + idle_tick;
-  bulkheads_.collect(now);
-  bulkheads_.tick(now);
+  stages_.collect(now);
+  stages_.tick(now);
   submit_due_retries(now);
   if (gate_.careful())
     gate_.tick(source_ == nullptr ? kafka::no_offset : source_->log_bounds().end, position_.next(), now);
   submit(now);
   if (source_ != nullptr) tick_source(now);
   tick_oldest(now);
-  bulkheads_.each_line([&](Bulkhead&, Line& line) { line.attempts().log().more_letters(now); });
+  stages_.each_line([&](Stage&, Line& line) { line.attempts().log().more_letters(now); });
   publish(now);
-  const bool idle = bulkheads_.idle() && !prefetch_.is_dry() && !position_.in_doubt();
+  const bool idle = stages_.idle() && !prefetch_.is_dry() && !position_.in_doubt();
   TimePoint next = std::min(now + (idle ? idle_tick : busy_tick), tick_silence(now));
-  if (const auto due = bulkheads_.next_attempt()) next = std::min(next, next_retry(*due, now));
-  next = std::min(next, bulkheads_.next_due(now));
+  if (const auto due = stages_.next_attempt()) next = std::min(next, next_retry(*due, now));
+  next = std::min(next, stages_.next_due(now));
   next = std::min(next, prefetch_.next_look(now));
   return std::min(next, tick_take(now));
 }
@@ -183,7 +182,7 @@ void Lane::tick_position(TimePoint now) {
 
 /// The log was replaced by another one: nothing that was known of the records is valid for it.
 void Lane::start_over() {
-  bulkheads_.start_over();
+  stages_.start_over();
   oldest_.start_over();
   commits_.start_over();
   suspects_.clear();
@@ -225,20 +224,20 @@ void Lane::take_what_is_fetched(TimePoint now) {
 }
 
 void Lane::tick_oldest(TimePoint now) {
-  bulkheads_.each_line([](Bulkhead&, Line& line) { line.attempts().forget_wishes(); });
-  const auto outlived = oldest_.tick(bulkheads_.waiting(), bulkheads_.downstreams_work(), now);
+  stages_.each_line([](Stage&, Line& line) { line.attempts().forget_wishes(); });
+  const auto outlived = oldest_.tick(stages_.waiting(), stages_.downstreams_work(), now);
   if (!outlived) return;
   if (const auto oldest = ledger_.oldest_incomplete(); oldest && outlived->is_new)
     oldest_.report(describe(*oldest, now), now);
-  bulkheads_.each_line([&](Bulkhead& bulkhead, Line& line) {
+  stages_.each_line([&](Stage& stage, Line& line) {
     while (auto item = line.attempts().give_up_waiting(outlived->sequence, outlived->why))
-      run_given_up(bulkhead, line, std::move(*item));
+      run_given_up(stage, line, std::move(*item));
   });
 }
 
-void Lane::run_given_up(Bulkhead& bulkhead, Line& line, handler::Item item) {
+void Lane::run_given_up(Stage& stage, Line& line, handler::Item item) {
   restore_whole(item);
-  bulkhead.failed().run_alone(std::move(item), line);
+  stage.failed().run_alone(std::move(item), line);
 }
 
 /// The client may deliver nothing while it reports an error or waits for an answer to a rebalance.
@@ -252,7 +251,7 @@ TimePoint Lane::tick_silence(TimePoint now) {
 
 /// When the record that is due at `due` can be submitted, as far as is known.
 TimePoint Lane::next_retry(TimePoint due, TimePoint now) {
-  due = std::max(due, now + (bulkheads_.breaker_holds() ? busy_tick : Duration(milliseconds(1))));
+  due = std::max(due, now + (stages_.breaker_holds() ? busy_tick : Duration(milliseconds(1))));
   return rate_.waits(now) ? std::max(due, rate_.ready_at(now)) : due;
 }
 
@@ -273,8 +272,8 @@ void Lane::publish(TimePoint now) {
   stats_->paused_ns.set(state_.paused(now).count());
   stats_->delivered_offset.set(position_.delivered());
   stats_->finished_beyond.set(ledger_.completed_beyond());
-  stats_->waiting_retries.set(bulkheads_.waiting_attempts());
-  stats_->record_bytes.set(bulkheads_.bytes());
+  stats_->waiting_retries.set(stages_.waiting_attempts());
+  stats_->record_bytes.set(stages_.bytes());
   if (source_ == nullptr) return;
   position_.tick_bounds(*source_, state_.state() != State::held && state_.state() != State::paused, now);
   const auto log = source_->log_bounds();
@@ -300,7 +299,7 @@ void Lane::hold_for_map(bool too_long, TimePoint now) { holds_.set(Hold::map_ful
 
 LaneDetail Lane::detail(TimePoint now) const {
   LaneDetail detail{holds_.held_by(), {}, errors_.why(), errors_.failing(now), {}, commits_.suspended_ms()};
-  bulkheads_.each_line([&](const Bulkhead&, const Line& line) {
+  stages_.each_line([&](const Stage&, const Line& line) {
     const auto& error = line.attempts().log().last_error();
     if (error && (!detail.last_error || error->at_ms > detail.last_error->at_ms)) detail.last_error = error;
   });
@@ -322,9 +321,9 @@ OldestRecord Lane::describe(const Ledger::Position& oldest, TimePoint now) const
     }
     record.attempt = phase == OldestRecord::Phase::running ? item.attempt : record.failed_attempt;
   };
-  for (const auto* waiting : bulkheads_.waiting())
+  for (const auto* waiting : stages_.waiting())
     waiting->each([&](const handler::Item& item) { look(item, OldestRecord::Phase::waiting); });
-  bulkheads_.each_at_work([&](const handler::Item& item) { look(item, OldestRecord::Phase::running); });
+  stages_.each_at_work([&](const handler::Item& item) { look(item, OldestRecord::Phase::running); });
   return record;
 }
 
@@ -336,7 +335,7 @@ Skip Lane::skip(std::int64_t offset, const std::string& reason, TimePoint now) {
     return answer;
   }
   if (context_.forward == nullptr) return Skip::no_dead_letters;
-  bulkheads_.collect(now);
+  stages_.collect(now);
   if (position_.delivered() < offset) return Skip::not_taken;
   const auto sequence = ledger_.incomplete_at(offset);
   if (!sequence) return Skip::not_waiting;
@@ -346,12 +345,12 @@ Skip Lane::skip(std::int64_t offset, const std::string& reason, TimePoint now) {
 /// Skips every sub-job of the record.
 Skip Lane::skip_all(Sequence sequence, const std::string& reason, TimePoint now) {
   auto answer = Skip::when_it_fails;
-  bulkheads_.each_line([&](Bulkhead& bulkhead, Line& line) {
+  stages_.each_line([&](Stage& stage, Line& line) {
     for (;;) {
       auto skipped = line.attempts().skip(sequence, reason);
       if (skipped.answer != Skip::when_it_fails) answer = skipped.answer;
       if (!skipped.item) break;
-      run_given_up(bulkhead, line, std::move(*skipped.item));
+      run_given_up(stage, line, std::move(*skipped.item));
     }
   });
   submit(now);
@@ -363,7 +362,7 @@ bool Lane::committed(const kafka::CommittedOffset& offset) {
 }
 
 void Lane::begin_drain(TimePoint now, TimePoint deadline) {
-  bulkheads_.collect(now);
+  stages_.collect(now);
   if (!state_.drain(now)) return;
   note_suspects();  // the drain forgets the records that wait
   stats_->state.set(State::draining);
@@ -371,16 +370,16 @@ void Lane::begin_drain(TimePoint now, TimePoint deadline) {
   id_.log("lane draining", ledger_.committable());
   const bool finish = context_.lanes.drain_queued == config::DrainQueued::finish && !gate_.careful();
   gate_.drain();
-  bulkheads_.begin_drain(finish, deadline - now, now);
+  stages_.begin_drain(finish, deadline - now, now);
   work(now);
 }
 
-void Lane::cancel() { bulkheads_.cancel(); }
+void Lane::cancel() { stages_.cancel(); }
 
 std::uint64_t Lane::revoke(TimePoint now, Ending ending) {
   if (state_.state() == State::revoked) return 0;
-  bulkheads_.collect(now);
-  bulkheads_.each_line([&](Bulkhead&, Line& line) { line.attempts().log().more_letters(now, true); });
+  stages_.collect(now);
+  stages_.each_line([&](Stage&, Line& line) { line.attempts().log().more_letters(now, true); });
   const bool lost = state_.state() != State::draining;
   if (lost) {
     state_.drain(now);
@@ -391,8 +390,8 @@ std::uint64_t Lane::revoke(TimePoint now, Ending ending) {
   source_.reset();
   rate_.leave(now);
   gate_.leave();
-  bulkheads_.close();
-  const auto abandoned = bulkheads_.abandon(ending == Ending::given_up);
+  stages_.close();
+  const auto abandoned = stages_.abandon(ending == Ending::given_up);
   if (context_.totals != nullptr) context_.totals->abandoned.add(abandoned);
   return abandoned;
 }

@@ -1,7 +1,7 @@
 // One assigned partition: the order of a turn. The lane's members carry out the steps.
 //
 // In a turn, the lane collects what the workers have finished (workload/completions.h), submits batches and
-// the failed records whose time has come (bulkhead/bulkheads.h), takes a run of records
+// the failed records whose time has come (stage/stages.h), takes a run of records
 // (intake/intake.h), and updates the reasons for a hold (state/hold_rules.h). tick() is the part for the
 // clock: deadlines, pauses, errors and numbers.
 //
@@ -24,7 +24,6 @@
 
 #include "kafka/types.h"
 #include "lane/attempts/oldest_watch.h"
-#include "lane/bulkhead/bulkheads.h"
 #include "lane/commit/commit_position.h"
 #include "lane/commit/crash_gate.h"
 #include "lane/intake/fetch_pause.h"
@@ -40,6 +39,7 @@
 #include "lane/position/log_position.h"
 #include "lane/position/retention_alarm.h"
 #include "lane/shared/lane_context.h"
+#include "lane/stage/stages.h"
 #include "lane/state/hold_rules.h"
 #include "lane/state/lane_id.h"
 #include "lane/state/lane_state.h"
@@ -106,11 +106,11 @@ class Lane {
   /// Sends the record to the dead-letter topic instead of to its next attempt.
   Skip skip(std::int64_t offset, const std::string& reason, TimePoint now);
   /// How long the records of a retry topic wait before their attempt; zero for other topics.
-  Duration retry_delay() const { return stage_ == nullptr ? Duration::zero() : stage_->delay; }
+  Duration retry_delay() const { return retry_step_ == nullptr ? Duration::zero() : retry_step_->delay; }
   /// What the loop has to do because the partition is silent; nullopt if nothing.
   const std::optional<LaneSilence::Demand>& silence_demand() const { return silence_.demand(); }
   /// Records completed since the last call.
-  std::uint64_t take_completed() { return bulkheads_.take_completed(); }
+  std::uint64_t take_completed() { return stages_.take_completed(); }
 
   /// Takes no new records; queued records still run if they fit before `deadline`, the rest is given back.
   void begin_drain(TimePoint now, TimePoint deadline);
@@ -125,25 +125,25 @@ class Lane {
   std::uint64_t revoke(TimePoint now, Ending ending = Ending::given_up);
   /// Returns false if, at the deadline, handlers are still running or a thread that answered for a handler
   /// has not left yet. Once true, nothing signals `on_ready` any more.
-  bool close_pool(Deadline deadline) { return bulkheads_.join(deadline); }
+  bool close_pool(Deadline deadline) { return stages_.join(deadline); }
 
   const LaneStats& stats() const { return *stats_; }
   LaneStats& stats() { return *stats_; }
   /// The pool, or the first one of several.
-  const pool::Pool& pool() const { return bulkheads_.pool(); }
+  const pool::Pool& pool() const { return stages_.pool(); }
   /// Of the named pools, in their order; empty if there are none.
-  std::vector<PoolView> pool_views() const { return bulkheads_.views(); }
+  std::vector<PoolView> pool_views() const { return stages_.views(); }
   /// Looks at every pool, those of failed records too.
   template <class Look>
   void each_pool(Look look) const {
-    bulkheads_.each_pool(look);
+    stages_.each_pool(look);
   }
 
  private:
   /// `start` without what was written for another log.
   Lane(const kafka::CommittedOffset& start, const LaneContext& context, std::uint64_t epoch,
        const std::function<void()>& on_ready);
-  bool delayed() const { return stage_ != nullptr && stage_->delayed(); }
+  bool delayed() const { return retry_step_ != nullptr && retry_step_->delayed(); }
   Take take(TimePoint now);
   void take_what_is_fetched(TimePoint now);
   /// A lane that was suspended before its first record knows no offset that it could commit.
@@ -153,12 +153,12 @@ class Lane {
   }
   void submit(TimePoint now);
   void submit_due_retries(TimePoint now);
-  bool submit_due_retries(Bulkhead& bulkhead, Line& line, TimePoint now);
+  bool submit_due_retries(Stage& stage, Line& line, TimePoint now);
   bool leaves_turn_to_new(const Line& line) const;
   void start_over();
   void note_suspects() {
     Suspects::Seen seen;
-    bulkheads_.each_line([&](Bulkhead&, Line& line) { line.attempts().see_suspects(seen); });
+    stages_.each_line([&](Stage&, Line& line) { line.attempts().see_suspects(seen); });
     suspects_.note(seen, ledger_);
   }
 
@@ -171,13 +171,13 @@ class Lane {
   TimePoint tick_take(TimePoint now);
   TimePoint next_retry(TimePoint due, TimePoint now);
   void publish(TimePoint now);
-  void run_given_up(Bulkhead& bulkhead, Line& line, handler::Item item);
+  void run_given_up(Stage& stage, Line& line, handler::Item item);
   Skip skip_all(Sequence sequence, const std::string& reason, TimePoint now);
   OldestRecord describe(const Ledger::Position& oldest, TimePoint now) const;
 
   const LaneContext& context_;
   const LaneId id_;
-  const delivery::RetryStage* const stage_;  // null if there are no retry topics
+  const delivery::RetryStage* const retry_step_;  // null if there are no retry topics
   const std::unique_ptr<LaneStats> stats_;
   std::unique_ptr<PartitionSource> source_;  // from start() to revoke()
   LaneState state_;
@@ -192,7 +192,7 @@ class Lane {
   RetentionAlarm retention_;
   LaneSilence silence_;
   PrefetchWatch prefetch_;
-  Bulkheads bulkheads_;  // its threads use the members above
+  Stages stages_;  // its threads use the members above
   FetchPause pause_;
   Intake intake_;
   HoldRules holds_;

@@ -38,7 +38,7 @@ std::vector<telemetry::Family> families_of(const RunningParts& parts, const lane
     stats.push_back(&loop->stats());
   }
   auto families = lane_families(lanes);
-  if (parts.pools != nullptr) append(families, pool_families(lanes, *parts.pools, *parts.settings));
+  if (parts.stages != nullptr) append(families, pool_families(lanes, *parts.stages, *parts.settings));
   append(families, loop_families(stats));
   // The series of a lane would end before anybody had read what its end adds to it.
   families.emplace_back(telemetry::metric("abandoned_total"), static_cast<double>(parts.abandoned));

@@ -4,6 +4,8 @@
 #include <fstream>
 #include <string>
 
+#include "config/pools/pool_scope.h"
+
 namespace laneway::service {
 namespace {
 
@@ -17,9 +19,8 @@ std::uint64_t client_threads(const config::Config& config, std::uint64_t brokers
 }  // namespace
 
 std::vector<HandlerAtWork> handlers_at_work(const config::Config& config) {
-  if (config.pools.empty()) return {{handler::resources_of(config.handler), config.lanes.workers}};
   std::vector<HandlerAtWork> all;
-  for (const auto& pool : config.pools)
+  for (const auto& pool : config::stages_of(config))
     all.push_back({handler::resources_of(pool.handler.value_or(config.handler)),
                    std::uint64_t{pool.workers} + pool.retry_workers});
   return all;

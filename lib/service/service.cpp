@@ -37,14 +37,9 @@ Status Service::Implementation::prepare() {
     MutexLock lock(mutex);
     journal = std::move(opened).value();
   }
-  auto named = NamedPools::make(config, handler.get());
-  if (!named) return named.error();
-  pools = std::move(named).value();
-  if (!handler && pools.empty()) {
-    auto made = handler::make_handler(config);
-    if (!made) return made.error();
-    handler = std::move(made).value();
-  }
+  auto shared = SharedStages::make(config, handler.get());
+  if (!shared) return shared.error();
+  stages = std::move(shared).value();
   if (!config.trace.otlp.empty()) {
     auto made = tracing::Tracer::make(config);
     if (!made) return made.error();
@@ -141,21 +136,14 @@ Status Service::Implementation::make_context(const lane::MemoryPlan& plan) {
     if (!made) return made.error();
     forward = std::move(made).value();
   }
-  if (pools.empty())
-    downstream = std::make_unique<lane::Downstream>(handler->downstream(), rules_of(config.breaker, config));
-  rate = std::make_unique<lane::RateLimiter>(config.rate);
-  if (config.lanes.adaptive.enabled() && pools.empty())
-    adaptive = std::make_unique<lane::AdaptiveLimit>(config.lanes.adaptive, config.lanes.workers);
-  stages = retry_stages(config);
+  retry_stages = service::retry_stages(config);
   context = {config.lanes,
              config.retry,
              config.ledger,
              plan,
-             &first_handler(),
              forward.get(),
-             &stages,
-             pools.empty() ? downstream.get() : &pools.downstream(0),
-             rate.get(),
+             &retry_stages,
+             &stages.process_rate(),
              opened_journal(),
              &careful_turn,
              &suspensions,
@@ -165,10 +153,8 @@ Status Service::Implementation::make_context(const lane::MemoryPlan& plan) {
              &silences,
              silence_unit(config.kafka),
              &totals};
-  context.pools = pools.for_lanes(config);
-  context.router = pools.router();
-  context.adaptive = adaptive.get();
-  if (adaptive) context.permits = &adaptive->permits();
+  context.stages = stages.for_lanes(config);
+  context.router = stages.router();
   return {};
 }
 
@@ -193,10 +179,7 @@ RunningParts Service::Implementation::parts() {
   MutexLock lock(mutex);
   RunningParts parts{members, in_force, waits_for, &stops, totals.dead_letters.get(), totals.abandoned.get()};
   if (!waits_for.empty()) return parts;
-  parts.downstream = downstream.get();
-  parts.adaptive = adaptive.get();
-  parts.rate = rate.get();
-  parts.pools = &pools;
+  parts.stages = &stages;
   return parts;
 }
 
@@ -207,8 +190,8 @@ void Service::Implementation::report_standstill(Duration length) {
 
 /// To be called once the service has started.
 std::vector<const kafka::Renewals*> Service::Implementation::renewals() const {
-  std::vector<handler::Handler*> writers{handler.get(), forward.get()};
-  for (std::size_t i = 0; i < pools.size(); ++i) writers.push_back(&pools.handler(i));
+  std::vector<handler::Handler*> writers{forward.get()};
+  for (std::size_t i = 0; i < stages.size(); ++i) writers.push_back(&stages.handler(i));
   return renewals_of(writers);
 }
 
@@ -221,11 +204,8 @@ Status Service::Implementation::change(const config::Config& wanted) {
                  "the service " + (stops.load() > 0 ? "is stopping" : "has not started: " + waits_for),
                  "try again when the service consumes"};
   in_force = std::make_shared<config::Config>(wanted);
-  if (downstream) downstream->change(rules_of(wanted.breaker, wanted), now);
-  pools.change(wanted, now);
-  rate->change(wanted.rate, now);
-  if (adaptive) adaptive->change(wanted.lanes.adaptive, wanted.lanes.workers, now);
-  context.pools = pools.for_lanes(wanted);
+  stages.change(wanted, now);
+  context.stages = stages.for_lanes(wanted);
   context.lanes = wanted.lanes;  // for members that are created later
   context.retry = wanted.retry;
   context.ledger = wanted.ledger;
@@ -288,7 +268,7 @@ const char* Service::Implementation::watch() {
     if (stops.load() > 0) continue;
     observer.observe(parts());
     // A member that cannot go on stops the others in order, so that the process can be restarted.
-    if (handler_failure() ||
+    if (stages.fatal() ||
         std::any_of(current.begin(), current.end(), [](const auto& l) { return l->ended() || l->fatal(); }))
       stop();
     else if (const auto* why = why_renew(); why != nullptr)
@@ -327,7 +307,7 @@ Status Service::start() {
   if (auto status = self.make_context(*plan); !status) return status;
   if (auto status = self.start_members(); !status) return status;
   telemetry::info("consuming",
-                  {{"members", self.config.consumers}, {"handler", self.first_handler().name()}});
+                  {{"members", self.config.consumers}, {"handler", self.stages.handler(0).name()}});
   return {};
 }
 
@@ -346,7 +326,7 @@ Ended Service::wait() {
       self.stop();
     }
   }
-  if (!ended.error) ended.error = self.handler_failure();
+  if (!ended.error) ended.error = self.stages.fatal();
   ended.abandoned = self.retired.abandoned();
   for (const auto& loop : self.loops()) {
     ended.stuck = !loop->join(Deadline::in(milliseconds(100))) || ended.stuck;
@@ -361,7 +341,7 @@ Ended Service::wait() {
 std::vector<telemetry::Family> Service::families() const {
   auto& self = *implementation_;
   const auto parts = self.parts();
-  const bool started = parts.rate != nullptr;
+  const bool started = parts.stages != nullptr;
   auto families =
       families_of(parts, self.silences, started ? self.renewals() : std::vector<const kafka::Renewals*>(),
                   self.spans(), self.brokers.load(), self.opened_journal());

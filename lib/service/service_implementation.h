@@ -19,7 +19,7 @@
 #include "lane/member/retired_members.h"
 #include "service/lane_requests.h"
 #include "service/members/coordinator_guard.h"
-#include "service/pools/named_pools.h"
+#include "service/pools/shared_stages.h"
 #include "service/service.h"
 #include "service/status_observer.h"
 #include "telemetry/series_cap.h"
@@ -74,25 +74,16 @@ struct Service::Implementation {
     return opened == nullptr ? Status() : opened->reopen();
   }
   std::vector<const kafka::Renewals*> renewals() const;
-  handler::Handler& first_handler() const { return pools.empty() ? *handler : pools.handler(0); }
-  /// Why a handler has failed permanently.
-  std::optional<Error> handler_failure() const {
-    return handler && pools.empty() ? handler->fatal() : pools.fatal();
-  }
 
   const config::Config config;  // as at the start; settings that change while the service runs: settings()
   StatusObserver observer;
-  std::unique_ptr<handler::Handler> handler;  // the only one, or the program's own; null if pools have theirs
-  NamedPools pools;
+  const std::unique_ptr<handler::Handler> handler;  // the program's own; null if it has none
+  SharedStages stages;
   std::unique_ptr<handler::ForwardHandler> forward;
-  delivery::RetryStages stages;
+  delivery::RetryStages retry_stages;
   const config::ConsumedTopics consumed_topics{config};
   lane::TopicSubscription subscription;                    // as the start found the topics
   std::map<std::string, std::int32_t> forward_partitions;  // retry topics and dead-letter topics
-  std::unique_ptr<lane::Downstream> downstream;            // null if pools have theirs
-  std::unique_ptr<lane::RateLimiter> rate;
-  std::unique_ptr<lane::AdaptiveLimit>
-      adaptive;  // null if the number of workers is fixed, or pools have theirs
   std::unique_ptr<tracing::Tracer> tracer;
   std::atomic<std::uint64_t> brokers{1};
   std::string cluster;  // the cluster's id

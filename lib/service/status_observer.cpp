@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "base/shortage.h"
+#include "config/pools/pool_scope.h"
 #include "handler/registry.h"
 #include "service/ready/readiness_metrics.h"
 #include "telemetry/log.h"
@@ -103,10 +104,11 @@ std::size_t idle_members(const Loops& loops) {
 
 std::vector<WatchedDownstream> RunningParts::downstreams() const {
   std::vector<WatchedDownstream> all;
-  if (downstream != nullptr) all.push_back({downstream, rate, settings->breaker.failures > 0, {}, adaptive});
-  for (std::size_t i = 0; pools != nullptr && i < pools->size(); ++i)
-    all.push_back({&pools->downstream(i), &pools->rate(i), settings->pools[i].breaker.failures > 0,
-                   pools->name(i), pools->adaptive(i)});
+  if (stages == nullptr) return all;
+  const auto in_force = config::stages_of(*settings);
+  for (std::size_t i = 0; i < stages->size(); ++i)
+    all.push_back({&stages->downstream(i), &stages->rate(i), in_force[i].breaker.failures > 0,
+                   stages->name(i), stages->adaptive(i)});
   return all;
 }
 
@@ -122,8 +124,7 @@ void StatusObserver::observe(const RunningParts& parts) {
   if (!is_due(now)) return;
   const auto lanes = views_of(parts.loops);
   const auto idle = idle_members(parts.loops);
-  if (parts.downstream != nullptr) parts.downstream->settle(now);
-  if (parts.pools != nullptr) parts.pools->settle(now);
+  if (parts.stages != nullptr) parts.stages->settle(now);
   report_refused_threads(lanes);
   Look look{lanes, totals_of(parts.loops, parts.dead_letters), worst_of(statuses_of(parts, lanes)), {}};
   if (is_sample_due(now)) look.readiness = readiness(parts);
@@ -193,11 +194,9 @@ ReadinessLimits StatusObserver::limits(const RunningParts& parts) const {
 AdviceSettings StatusObserver::advice_settings(const RunningParts& parts) const {
   AdviceSettings advised;
   advised.lanes = parts.settings->lanes;
-  advised.keeps_pace = parts.rate != nullptr && parts.rate->keeps_pace();
-  const auto& pools = parts.settings->pools;
-  advised.pools = !pools.empty();
-  if (advised.pools) advised.lanes.workers = advised.lanes.queue = 0;
-  for (const auto& pool : pools) {
+  advised.lanes.workers = advised.lanes.queue = 0;
+  for (const auto& pool : config::stages_of(*parts.settings)) {
+    advised.pools = advised.pools || pool.named();
     advised.lanes.workers += pool.workers + pool.retry_workers;
     advised.lanes.queue += pool.queue;
   }
@@ -253,7 +252,8 @@ ServiceStatus StatusObserver::status(const RunningParts& parts) const {
   status.processor = processor_time();
   const auto views = views_of(facts);
   auto downstreams = statuses_of(parts, views);
-  if (parts.pools != nullptr) status.pools = pool_statuses(*parts.pools, *parts.settings, views, downstreams);
+  if (parts.stages != nullptr)
+    status.pools = pool_statuses(*parts.stages, *parts.settings, views, downstreams);
   status.downstream = worst_of(std::move(downstreams));
   auto advised = advice_settings(parts);
   advised.outage = status.downstream && status.downstream->out;

@@ -19,7 +19,7 @@
 #include "service/downstream_status.h"
 #include "service/lane_history.h"
 #include "service/lane_requests.h"
-#include "service/pools/named_pools.h"
+#include "service/pools/shared_stages.h"
 #include "service/readiness.h"
 #include "service/ready/lost_lanes.h"
 #include "service/service.h"
@@ -36,16 +36,13 @@ struct RunningParts {
   std::shared_ptr<const config::Config> settings;  ///< in force
   std::string waits_for;                           ///< what the start waits for; empty if the service has
                                                    ///< started
-  const std::atomic<int>* stops;           ///< above zero if the service stops; read late, as a stop may come
-                                           ///< in between
-  std::uint64_t dead_letters = 0;          ///< acknowledged since the process started
-  std::uint64_t abandoned = 0;             ///< records that were at work when their lane ended, likewise
-  lane::Downstream* downstream = nullptr;  ///< null until the service has started, and if pools have theirs
-  lane::RateLimiter* rate = nullptr;       ///< null until the service has started
-  lane::AdaptiveLimit* adaptive = nullptr;  ///< null if the number of workers is fixed
-  NamedPools* pools = nullptr;              ///< likewise
+  const std::atomic<int>* stops;   ///< above zero if the service stops; read late, as a stop may come
+                                   ///< in between
+  std::uint64_t dead_letters = 0;  ///< acknowledged since the process started
+  std::uint64_t abandoned = 0;     ///< records that were at work when their lane ended, likewise
+  SharedStages* stages = nullptr;  ///< null until the service has started
 
-  /// Of the service or of its pools; empty until the service has started.
+  /// Of each stage; empty until the service has started.
   std::vector<WatchedDownstream> downstreams() const;
 };
 

@@ -74,10 +74,10 @@ TEST_CASE("a pool has a handler of its own, and the service then needs none") {
                    "  store: { handler: log }\n");
   CHECK(std::holds_alternative<HttpSettings>(*config.pools[0].handler));
   CHECK(std::holds_alternative<LogSettings>(*config.pools[1].handler));
-  const auto handlers = configs_of_handlers(config);
-  REQUIRE(handlers.size() == 2);
-  CHECK(handlers[0].passes_on);
-  CHECK_FALSE(handlers[1].passes_on);
+  const auto stages = stages_of(config);
+  REQUIRE(stages.size() == 2);
+  CHECK(passes_on(config_of(config, stages[0])));
+  CHECK_FALSE(passes_on(config_of(config, stages[1])));
   CHECK(names(errors_of(no_handler + "pools:\n  a: { handler: { http: {} } }\n"),
               "pools.a.handler.http.url: this key is missing"));
   CHECK(names(with_pools("  a: { handler: log }\n"), "each pool has a handler of its own"));

@@ -23,7 +23,8 @@ TEST_CASE("the registry says of the workers what the handler itself says") {
   for (const auto& settings : all) {
     auto config = config_with(settings);
     config.topics = {"orders"};
-    config.passes_on = true;
+    config.pools.resize(1);
+    config.pools.front().then = "next";
     config.kafka = {{"bootstrap.servers", {"127.0.0.1:1", "", false}}, {"group.id", {"g", "", false}}};
     const auto handler = make_handler(config);
     REQUIRE(handler.ok());

@@ -55,7 +55,7 @@ struct FailingLane : TestLane {
   FailingLane() {
     context.forward = &topic;
     context.retry.attempts = 3;
-    context.lanes.queue = 64;
+    stage().settings.queue = 64;
   }
   ~FailingLane() {
     handler.open();

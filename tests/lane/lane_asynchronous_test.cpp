@@ -121,7 +121,7 @@ TEST_CASE("a plugin's batches are filled with the records that wait, however slo
   REQUIRE(plugin.ok());
   const auto handler = handler::PluginHandler::make(std::move(plugin).value(), std::chrono::hours(1));
   TestLane world;
-  world.context.handler = handler.get();
+  world.stage().handler = handler.get();
   world.partition.add_run(0, 4 * SlowBatches::most);
   world.begin();
   REQUIRE(world.until([&] { return world.commit_offset() == 4 * SlowBatches::most; }));
@@ -132,7 +132,7 @@ TEST_CASE("a plugin's batches are filled with the records that wait, however slo
 TEST_CASE("a lane is not over while the thread that answered last has yet to signal") {
   TestLane world;  // for its context and partition
   KeepingHandler handler;
-  world.context.handler = &handler;
+  world.stage().handler = &handler;
   world.partition.add(0);
   Gate gate;
   Lane lane(world.context, kafka::CommittedOffset{{"orders", 3}, 0, {}}, 7, [&] { gate.pass(); });
@@ -157,7 +157,7 @@ TEST_CASE("a handler that answers later has a record of as many keys as there ar
   const bool outage = GENERATE(false, true);
   TestLane world;
   KeepingHandler handler;
-  world.context.handler = &handler;
+  world.stage().handler = &handler;
   world.context.lanes.order = config::Order::key;
   constexpr std::int64_t keys = 5;
   for (std::int64_t offset = 0; offset < 200; ++offset)

@@ -9,7 +9,7 @@ namespace {
 
 /// Its breaker opens at the second failure, and probes after an hour.
 struct CallingLane : TestLane {
-  CallingLane() { context.downstream = &downstream; }
+  CallingLane() { stage().downstream = &downstream; }
   ~CallingLane() {
     handler.open();
     lane.reset();
@@ -106,10 +106,10 @@ TEST_CASE("failures of a task are a row only where no success is between them") 
   } instant;
   Downstream downstream("test", {.breaker = {5, seconds(30), std::chrono::hours(1)}});
   TestLane test;
-  test.context.downstream = &downstream;
-  test.context.handler = &instant;
-  test.context.lanes.workers = 1;
-  test.context.lanes.queue = 256;
+  test.stage().downstream = &downstream;
+  test.stage().handler = &instant;
+  test.stage().settings.workers = 1;
+  test.stage().settings.queue = 256;
   test.partition.add_run(0, 2000);
   test.begin();
   const auto success = static_cast<std::size_t>(handler::OutcomeLabel::success);
@@ -121,8 +121,8 @@ TEST_CASE("a task that a handler works on at once is one call") {
   AtOnce handler;
   CallingLane test;
   handler.downstream = &test.downstream;
-  test.context.handler = &handler;
-  test.context.lanes.workers = 1;
+  test.stage().handler = &handler;
+  test.stage().settings.workers = 1;
   test.partition.add_run(0, 16);
   test.begin();
   REQUIRE(test.in_time([&] { return handler.calls == 2 || !test.downstream.closed(); }));
@@ -137,8 +137,8 @@ TEST_CASE("a task of which the downstream answers one record is no failure") {
   handler.answers_one = true;
   CallingLane test;
   handler.downstream = &test.downstream;
-  test.context.handler = &handler;
-  test.context.lanes.workers = 1;
+  test.stage().handler = &handler;
+  test.stage().settings.workers = 1;
   test.partition.add_run(0, 16);
   test.begin();
   CHECK(test.in_time([&] { return test.commit_offset() == 16; }));

@@ -187,7 +187,7 @@ TEST_CASE("a restart from any commit runs every record that was not done, and no
     kafka::CommittedOffset committed{{"orders", 3}, 0, {}};
     {
       TestLane first;
-      first.context.lanes.workers = 6;
+      first.stage().settings.workers = 6;
       first.partition.add_run(0, 6);
       first.begin();
       first.handler.answer_done(done);

@@ -13,7 +13,7 @@ struct ControlledLane : TestLane {
     context.forward = &topic;
     context.suspensions = &suspensions;
     context.retry.attempts = 100;
-    context.lanes.queue = 64;
+    stage().settings.queue = 64;
   }
   ~ControlledLane() {
     handler.open();
@@ -129,8 +129,8 @@ TEST_CASE("a suspended lane drains") {
 
 TEST_CASE("a suspension does not end the lane's own hold, nor the other way round") {
   ControlledLane test;
-  test.context.lanes.workers = 1;
-  test.context.lanes.queue = 2;
+  test.stage().settings.workers = 1;
+  test.stage().settings.queue = 2;
   test.partition.add_run(0, 20);
   test.begin();
   test.work();
@@ -187,7 +187,7 @@ TEST_CASE("a record that is at work is skipped when its attempt fails, and done 
 TEST_CASE("a record that waits for an outage to end can be skipped") {
   Downstream downstream("shop", {.breaker = {.failures = 1}});
   ControlledLane test;
-  test.context.downstream = &downstream;
+  test.stage().downstream = &downstream;
   test.partition.add_run(0, 1);
   test.begin();
   test.handler.answer(0, Outcome::unavailable("refused"));
@@ -201,7 +201,7 @@ TEST_CASE(
     "where the first record holds back all others, its skip lets the next one show that an outage is none") {
   Downstream downstream("test", {.breaker = {1, seconds(30), Duration::zero()}});
   ControlledLane test;
-  test.context.downstream = &downstream;
+  test.stage().downstream = &downstream;
   test.context.lanes.order = config::Order::partition;
   for (int i = 0; i < 1000; ++i) test.handler.answer(0, handler::Outcome::retry("HTTP 500"));
   test.partition.add_run(0, 10);

@@ -121,7 +121,7 @@ TEST_CASE("a process that lost the partition twice at one offset and lives is no
 
 TEST_CASE("a false alarm is over after a few commits, and at most a group is at work meanwhile") {
   WatchedLane test;
-  test.context.lanes.queue = 300;
+  test.stage().settings.queue = 300;
   test.context.lanes.max_incomplete = 10000;
   test.handler.open();
   test.partition.add_run(0, 2000);

@@ -11,8 +11,8 @@ namespace {
 
 /// Two records running, four queued, two pending, and none finished.
 void begin_first(TestLane& test) {
-  test.context.lanes.workers = 2;
-  test.context.lanes.queue = 4;
+  test.stage().settings.workers = 2;
+  test.stage().settings.queue = 4;
   test.partition.add_run(0, 20);
   test.begin();
   REQUIRE(test.until_started({0, 1}));
@@ -28,7 +28,7 @@ void begin_busy(TestLane& test) {
 /// The first 100 records of a key were fast, so a worker gets several at a time; the next one is running.
 void begin_in_order(TestLane& test, config::Order order) {
   test.context.lanes.order = order;
-  test.context.lanes.queue = 256;
+  test.stage().settings.queue = 256;
   for (std::int64_t offset = 0; offset < 400; ++offset) test.partition.add(offset, "a");
   test.handler.answer_done(offsets(0, 100));
   test.begin();
@@ -90,7 +90,7 @@ TEST_CASE("a drain before the first record has finished uses the service time th
   REQUIRE(other.no_breaker.service_time() > Duration::zero());
 
   TestLane test;
-  test.context.downstream = &other.no_breaker;
+  test.stage().downstream = &other.no_breaker;
   begin_first(test);
   test.lane->begin_drain(test.now, test.now + (fits ? Duration(std::chrono::hours(1)) : nanoseconds(1)));
   test.handler.open();
@@ -113,7 +113,7 @@ TEST_CASE("a drain before the first record has finished uses the service time of
   CHECK(test.lane->revoke(test.now) == 0);
   test.lane.reset();  // the partition is revoked, and assigned anew
 
-  test.context.lanes.workers = 2;
+  test.stage().settings.workers = 2;
   test.partition.add_run(1, 5);
   test.begin(1);
   REQUIRE(test.until_started({0, 1, 2}));
@@ -127,7 +127,7 @@ TEST_CASE("a drain before the first record has finished uses the service time of
 TEST_CASE("a drain that began with a wrong estimate gives back what does not fit once the time is measured") {
   const auto order = GENERATE(config::Order::none, config::Order::partition);
   TestLane test;
-  test.context.lanes.workers = 2;
+  test.stage().settings.workers = 2;
   test.context.lanes.order = order;
   test.no_breaker.note_service_time(milliseconds(1));
   for (std::int64_t offset = 0; offset < 14; ++offset) test.partition.add(offset, "a");
@@ -332,8 +332,8 @@ TEST_CASE("a handler that ignores its stop is abandoned, and what it answers lat
 TEST_CASE("records that a handler leaves unanswered when stopped are not begun again") {
   TestLane test;
   SilentHandler silent;
-  test.context.handler = &silent;
-  test.context.lanes.workers = 1;
+  test.stage().handler = &silent;
+  test.stage().settings.workers = 1;
   test.partition.add(0);
   test.begin();
   REQUIRE(test.until([&] { return silent.begun == 1; }));

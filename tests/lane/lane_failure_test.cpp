@@ -55,7 +55,7 @@ TEST_CASE("a record that used up its attempts goes to the dead-letter topic, wit
 TEST_CASE("where records that work fail now and then, a record has more attempts than it may have alone") {
   Downstream downstream("test", {.breaker = {.failures = 1000}});
   FailingLane test;
-  test.context.downstream = &downstream;
+  test.stage().downstream = &downstream;
   test.partition.add_run(0, 60);
   for (std::int64_t offset = 0; offset < 60; ++offset) {
     if (offset % 3 == 0) test.handler.answer(offset, Outcome::retry("HTTP 500"));
@@ -74,7 +74,7 @@ TEST_CASE("where records that work fail now and then, a record has more attempts
 TEST_CASE("what a call of several records fails with says little about how often records fail") {
   Downstream downstream("test", {.breaker = {.failures = 1000}});
   FailingLane test;
-  test.context.downstream = &downstream;
+  test.stage().downstream = &downstream;
   test.partition.add_run(0, 60);
   auto failed = Outcome::retry("HTTP 500");
   failed.same_call = true;
@@ -132,7 +132,7 @@ TEST_CASE("when nearly every record is rejected, no more are given up, and they 
       GENERATE(0U, 5U);  // a call that finds a record wrong has worked, but no record is done
   Downstream downstream("test", {.breaker = {.failures = failures}, .most_rejections = 1});
   FailingLane test;
-  test.context.downstream = &downstream;
+  test.stage().downstream = &downstream;
   test.partition.add_run(0, 70);
   test.begin();
   for (int i = 0; i < 70; ++i) test.handler.answer(i, Outcome::reject("a proxy says 400"));
@@ -147,7 +147,7 @@ TEST_CASE("when nearly every record is rejected, no more are given up, and they 
 TEST_CASE("records that succeed outweigh rejections, also where there is no breaker") {
   Downstream downstream("test", {.breaker = {.failures = 0}, .most_rejections = 1});
   FailingLane test;
-  test.context.downstream = &downstream;
+  test.stage().downstream = &downstream;
   for (std::int64_t first = 0; first < 200; first += 2) {
     test.partition.add_run(first, first + 2);
     test.handler.answer(first);
@@ -191,7 +191,7 @@ TEST_CASE("an outage uses up neither attempts nor their time, however long it la
 TEST_CASE("an attempt that was counted before its outage showed is given back before the next one begins") {
   Downstream downstream("test", {.breaker = {2, seconds(30), Duration::zero()}});
   FailingLane test;
-  test.context.downstream = &downstream;
+  test.stage().downstream = &downstream;
   test.partition.add_run(0, 2);
   test.begin();
   test.handler.answer(0, Outcome::retry("HTTP 500"));
@@ -208,7 +208,7 @@ TEST_CASE("an attempt that was counted before its outage showed is given back be
 TEST_CASE("while the breaker is open nothing is begun, nothing is lost, and no attempt is used up") {
   Downstream downstream("test", {.breaker = {1, seconds(30), std::chrono::hours(1)}});
   FailingLane test;
-  test.context.downstream = &downstream;
+  test.stage().downstream = &downstream;
   test.partition.add_run(0, 20);
   test.begin();
   REQUIRE(test.until_started({0, 1, 2, 3}));
@@ -226,7 +226,7 @@ TEST_CASE("while the breaker is open nothing is begun, nothing is lost, and no a
 TEST_CASE("what this process lacks says nothing of the downstream and uses up no attempt") {
   Downstream downstream("test", {.breaker = {1, seconds(30), std::chrono::hours(1)}});
   FailingLane test;
-  test.context.downstream = &downstream;
+  test.stage().downstream = &downstream;
   test.context.ledger.policy = config::LedgerPolicy::dead_letter;
   test.partition.add(0);
   test.begin();
@@ -241,7 +241,7 @@ TEST_CASE("what this process lacks says nothing of the downstream and uses up no
 TEST_CASE("the breaker lets one record ask, and when it is answered the others follow, once each") {
   Downstream downstream("test", {.breaker = {1, seconds(30), Duration::zero()}});
   FailingLane test;
-  test.context.downstream = &downstream;
+  test.stage().downstream = &downstream;
   test.partition.add_run(0, 40);
   test.begin();
   REQUIRE(test.until_started({0, 1, 2, 3}));
@@ -260,8 +260,8 @@ TEST_CASE("the breaker lets one record ask, and when it is answered the others f
 TEST_CASE("the last requests of a stream show an outage as soon as all of their records have failed") {
   Downstream downstream("test", {.breaker = {5, seconds(30), std::chrono::hours(1)}});
   FailingLane test;
-  test.context.downstream = &downstream;
-  test.context.lanes.workers = 10;
+  test.stage().downstream = &downstream;
+  test.stage().settings.workers = 10;
   test.partition.add_run(0, 10);  // five requests of two records
   test.begin();
   REQUIRE(test.until([&] { return test.handler.started().size() == 10; }));
@@ -279,7 +279,7 @@ TEST_CASE("the last requests of a stream show an outage as soon as all of their 
 TEST_CASE("what an earlier life has left behind is not asked first whether the downstream works") {
   Downstream downstream("test", {.breaker = {1, seconds(30), std::chrono::hours(1)}});
   FailingLane test;
-  test.context.downstream = &downstream;
+  test.stage().downstream = &downstream;
   test.partition.add_run(0, 60);
   test.begin(0, encode({0, {{20, 40}}}));  // 0 to 19 may all be poison records
   REQUIRE(test.until_started({0, 1, 2, 3}));
@@ -331,8 +331,8 @@ TEST_CASE("an outage of an hour ends with no dead letter, no attempt used up, an
   Downstream downstream("test", {.breaker = {4, seconds(30), Duration::zero()}});
   Outage outage(is_certain ? Outcome::unavailable("out") : Outcome::retry("HTTP 500"));
   FailingLane test;
-  test.context.handler = &outage;
-  test.context.downstream = &downstream;
+  test.stage().handler = &outage;
+  test.stage().downstream = &downstream;
   test.context.ledger.policy = config::LedgerPolicy::dead_letter;
   test.partition.add_run(0, 60);
   test.begin();
@@ -358,8 +358,8 @@ TEST_CASE("where too many poison records wait, another record shows that an outa
   } poisoned;
   Downstream downstream("test", {.breaker = {3, seconds(30), milliseconds(1)}});
   FailingLane test;
-  test.context.handler = &poisoned;
-  test.context.downstream = &downstream;
+  test.stage().handler = &poisoned;
+  test.stage().downstream = &downstream;
   test.context.retry.max_waiting = 4;
   test.context.retry.max_backoff = milliseconds(200);
   test.partition.add_run(0, 4);
@@ -384,7 +384,7 @@ TEST_CASE("the time that attempts take counts for max_elapsed") {
     std::atomic<std::uint32_t> last{0};
   } slow;
   FailingLane test;
-  test.context.handler = &slow;
+  test.stage().handler = &slow;
   test.context.retry.attempts = 1000;
   test.context.retry.backoff = test.context.retry.max_backoff = milliseconds(1);
   test.context.retry.max_elapsed = milliseconds(100);
@@ -398,7 +398,7 @@ TEST_CASE("the time that attempts take counts for max_elapsed") {
 TEST_CASE("calls that run into their time-out count as failures of the downstream") {
   Downstream downstream("test", {.breaker = {1, seconds(30), std::chrono::hours(1)}});
   FailingLane test;
-  test.context.downstream = &downstream;
+  test.stage().downstream = &downstream;
   test.handler.job_timeout = milliseconds(20);
   test.partition.add(0);
   test.begin();
@@ -411,7 +411,7 @@ TEST_CASE("calls that run into their time-out count as failures of the downstrea
 TEST_CASE("a drain does not wait for an open breaker: what it withholds is given back") {
   Downstream downstream("test", {.breaker = {1, seconds(30), std::chrono::hours(1)}});
   FailingLane test;
-  test.context.downstream = &downstream;
+  test.stage().downstream = &downstream;
   test.partition.add_run(0, 20);
   test.begin();
   test.handler.answer(0, Outcome::unavailable("out"));

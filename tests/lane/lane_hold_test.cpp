@@ -26,8 +26,8 @@ std::int64_t learn_fast_records(TestLane& test) {
 
 /// The lane is held, and pauses after a second; six of 20 records are fetched.
 void hold_with_fetched_records(TestLane& test) {
-  test.context.lanes.workers = 1;
-  test.context.lanes.queue = 2;
+  test.stage().settings.workers = 1;
+  test.stage().settings.queue = 2;
   test.context.lanes.pause_after = seconds(1);
   test.partition.add_run(0, 20);
   test.partition.fetched_up_to = 6;
@@ -39,8 +39,8 @@ void hold_with_fetched_records(TestLane& test) {
 
 TEST_CASE("what the pool rejects is kept in order, and the lane is held") {
   TestLane test;
-  test.context.lanes.workers = 1;
-  test.context.lanes.queue = 2;
+  test.stage().settings.workers = 1;
+  test.stage().settings.queue = 2;
   test.partition.add_run(0, 10);
   test.begin();
   test.work();
@@ -56,8 +56,8 @@ TEST_CASE("what the pool rejects is kept in order, and the lane is held") {
 
 TEST_CASE("a held lane takes nothing, whatever is fetched") {
   TestLane test;
-  test.context.lanes.workers = 1;
-  test.context.lanes.queue = 2;
+  test.stage().settings.workers = 1;
+  test.stage().settings.queue = 2;
   test.partition.add_run(0, 100);
   test.begin();
   test.work();
@@ -68,8 +68,8 @@ TEST_CASE("a held lane takes nothing, whatever is fetched") {
 
 TEST_CASE("a held lane is signalled when half of the queue is free, not before") {
   TestLane test;
-  test.context.lanes.workers = 1;
-  test.context.lanes.queue = 4;
+  test.stage().settings.workers = 1;
+  test.stage().settings.queue = 4;
   test.partition.add_run(0, 20);
   test.begin();
   test.work();
@@ -130,8 +130,8 @@ TEST_CASE(
 
 TEST_CASE("a pause lasts while no record has been finished: how long the work takes is not known") {
   TestLane test;
-  test.context.lanes.workers = 1;
-  test.context.lanes.queue = 2;
+  test.stage().settings.workers = 1;
+  test.stage().settings.queue = 2;
   test.partition.add_run(0, 20);
   test.begin();
   test.work();
@@ -142,8 +142,8 @@ TEST_CASE("a pause lasts while no record has been finished: how long the work ta
 
 TEST_CASE("a pause lasts while the work that is left takes longer than the first record to come") {
   TestLane test;
-  test.context.lanes.workers = 2;
-  test.context.lanes.queue = 2;
+  test.stage().settings.workers = 2;
+  test.stage().settings.queue = 2;
   test.partition.add_run(0, 20);
   test.partition.fetched_up_to = 10;
   test.begin();
@@ -163,8 +163,8 @@ TEST_CASE("a pause lasts while the work that is left takes longer than the first
 
 TEST_CASE("fetching resumes while work is left that would be done before the first record comes") {
   TestLane test;
-  test.context.lanes.workers = 2;
-  test.context.lanes.queue = 2;
+  test.stage().settings.workers = 2;
+  test.stage().settings.queue = 2;
   test.begin();
   const auto next = learn_fast_records(test);
   test.partition.add_run(next, next + 20);
@@ -207,8 +207,8 @@ TEST_CASE("the loop is signalled by what finishes while the lane is held at max_
 
 TEST_CASE("retry.max_waiting records that wait for their next attempt hold the lane") {
   TestLane test;
-  test.context.lanes.workers = 1;
-  test.context.lanes.queue = 1;
+  test.stage().settings.workers = 1;
+  test.stage().settings.queue = 1;
   test.context.retry.max_waiting = 3;
   test.context.retry.backoff = seconds(10);
   test.partition.add_run(0, 50);
@@ -233,8 +233,8 @@ TEST_CASE("retry.max_waiting records that wait for their next attempt hold the l
 TEST_CASE("what a hold left in the buffer is taken when the clock ends the hold, though nothing signals") {
   const bool pauses = GENERATE(false, true);
   TestLane test;
-  test.context.lanes.workers = 1;
-  test.context.lanes.queue = 2;
+  test.stage().settings.workers = 1;
+  test.stage().settings.queue = 2;
   test.context.lanes.pause_after = pauses ? Duration::zero() : Duration(std::chrono::hours(1));
   test.partition.add_run(0, 8);
   test.partition.high_watermark = 8;

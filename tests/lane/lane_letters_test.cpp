@@ -100,7 +100,7 @@ TEST_CASE("the last error of a lane has its record and its time") {
 
 TEST_CASE("the dead letter of a busy lane is written before the records that wait for the workers begin") {
   FailingLane test;
-  test.context.lanes.queue = 8;
+  test.stage().settings.queue = 8;
   test.partition.add_run(0, 100);
   test.begin();
   REQUIRE(test.until_started({0, 1, 2, 3}));
@@ -116,7 +116,7 @@ TEST_CASE("the dead letter of a busy lane is written before the records that wai
 
 TEST_CASE("a failed record of a busy lane runs again when its time has come, and new records go on") {
   FailingLane test;
-  test.context.lanes.queue = 8;
+  test.stage().settings.queue = 8;
   test.partition.add_run(0, 100);
   test.begin();
   REQUIRE(test.until_started({0, 1, 2, 3}));

@@ -88,7 +88,7 @@ TEST_CASE("records without a key are ordered among each other only where that is
 TEST_CASE("order by partition runs one record at a time, in order, also across a failure") {
   TestLane test;
   test.context.lanes.order = config::Order::partition;
-  test.context.lanes.queue = 4;
+  test.stage().settings.queue = 4;
   test.partition.add_run(0, 30);
   test.handler.answer(1, Outcome::retry("not now"));
   test.begin();
@@ -134,7 +134,7 @@ TEST_CASE("the keys of a backlog run side by side, with as many keys as workers"
 TEST_CASE("with more keys than workers every worker has a record of another key") {
   TestLane test;
   test.context.lanes.order = config::Order::key;
-  test.context.lanes.queue = 2;
+  test.stage().settings.queue = 2;
   add_keys(test.partition, 9, 50);
   test.begin();
   std::set<std::int64_t> at_work;
@@ -173,7 +173,7 @@ TEST_CASE("what is done of a key is committed while its next record is at work")
   const auto order = GENERATE(config::Order::key, config::Order::partition);
   TestLane test;
   test.context.lanes.order = order;
-  test.context.lanes.queue = 256;
+  test.stage().settings.queue = 256;
   add_keys(test.partition, 1, 1000);
   test.handler.answer_done(offsets(0, 500));  // fast, so that a worker gets several at a time
   test.begin();

@@ -48,8 +48,8 @@ class OneHangs final : public handler::RecordHandler {
 
 struct OneHangsTest : TestLane {
   explicit OneHangsTest(config::Order order = config::Order::none) {
-    context.handler = &one_hangs;
-    context.lanes.workers = 2;
+    stage().handler = &one_hangs;
+    stage().settings.workers = 2;
     context.lanes.order = order;
     for (std::int64_t offset = 0; offset < records; ++offset) partition.add(offset, "key");
     if (order != config::Order::none) no_breaker.note_service_time(microseconds(1));
@@ -167,9 +167,9 @@ TEST_CASE("records that are taken out of claims at any moment run once, and all 
   for (const auto order : {config::Order::none, config::Order::key, config::Order::partition}) {
     SomeAreSlow slow;
     TestLane test;
-    test.context.handler = &slow;
+    test.stage().handler = &slow;
     test.context.lanes.order = order;
-    test.context.lanes.queue = 256;
+    test.stage().settings.queue = 256;
     for (std::int64_t offset = 0; offset < many; ++offset)
       test.partition.add(offset, std::to_string(offset % 3));
     test.begin();

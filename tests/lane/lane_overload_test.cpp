@@ -98,9 +98,9 @@ std::size_t allocated() { return mallinfo2().uordblks; }
 class Overload {
  public:
   Overload() {
-    test_.context.lanes.workers = workers;
-    test_.context.lanes.queue = queue;
-    test_.context.handler = &handler_;
+    test_.stage().settings.workers = workers;
+    test_.stage().settings.queue = queue;
+    test_.stage().handler = &handler_;
     auto source = std::make_unique<GrowingLog>();
     log_ = source.get();
     lane_ =

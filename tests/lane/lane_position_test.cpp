@@ -201,7 +201,7 @@ TEST_CASE("the answer to a commit of the old log does not hold back those of the
 TEST_CASE("a recreated topic leaves nothing of the old log in the lane's share of the memory") {
   TestLane test;
   test.context.lanes.order = config::Order::key;
-  test.context.lanes.workers = 1;
+  test.stage().settings.workers = 1;
   for (std::int64_t offset = 100; offset < 110; ++offset) test.partition.add(offset, "a", 1000);
   test.partition.add(200, "b", 1000);
   test.handler.answer(200, Outcome::retry("of the old log"));
@@ -249,8 +249,8 @@ TEST_CASE("retention that has taken all that was left is counted at the end of t
 
 TEST_CASE("a paused lane hears that retention has overtaken it, and its lag counts what is there") {
   TestLane test;
-  test.context.lanes.workers = 1;
-  test.context.lanes.queue = 2;
+  test.stage().settings.workers = 1;
+  test.stage().settings.queue = 2;
   test.partition.add_run(0, 4);
   test.begin();
   test.work();
@@ -275,8 +275,8 @@ namespace {
 /// A lane that has taken four records and is paused; its leader answers each question.
 struct Paused : TestLane {
   Paused() {
-    context.lanes.workers = 1;
-    context.lanes.queue = 2;
+    stage().settings.workers = 1;
+    stage().settings.queue = 2;
     partition.add_run(0, 4);
     partition.leader = "";
     begin();
@@ -322,7 +322,7 @@ TEST_CASE_METHOD(Paused, "a lane that goes on after a pause takes no record twic
 TEST_CASE("a lane that stands still is warned of retention before it comes") {
   CapturedLog log;
   TestLane test;
-  test.context.lanes.workers = 1;
+  test.stage().settings.workers = 1;
   test.partition.log_start = 0;
   test.partition.high_watermark = 1000;
   test.partition.add_run(250, 260);

@@ -15,14 +15,14 @@ std::uint32_t outstanding(const TestLane& test) {
 
 TEST_CASE("with more workers and a longer queue a held lane hands over N + Q at once, in order") {
   TestLane test;
-  test.context.lanes.workers = 1;
-  test.context.lanes.queue = 2;
+  test.stage().settings.workers = 1;
+  test.stage().settings.queue = 2;
   test.partition.add_run(0, 100);
   test.begin();
   REQUIRE(test.until_started({0}));
   REQUIRE(test.lane->state() == State::held);
-  test.context.lanes.workers = 5;
-  test.context.lanes.queue = 10;
+  test.stage().settings.workers = 5;
+  test.stage().settings.queue = 10;
   test.lane->follow_settings(test.now);
   CHECK(test.until_outstanding(15));
   CHECK(test.until_started(offsets(0, 5)));
@@ -33,14 +33,14 @@ TEST_CASE("with more workers and a longer queue a held lane hands over N + Q at 
 
 TEST_CASE("with fewer workers what is at work is finished, then only N + Q are taken, and nothing is lost") {
   TestLane test;
-  test.context.lanes.workers = 8;
-  test.context.lanes.queue = 30;
+  test.stage().settings.workers = 8;
+  test.stage().settings.queue = 30;
   test.partition.add_run(0, 200);
   test.begin();
   REQUIRE(test.until_started(offsets(0, 8)));
   REQUIRE(test.until_outstanding(38));
-  test.context.lanes.workers = 2;
-  test.context.lanes.queue = 3;
+  test.stage().settings.workers = 2;
+  test.stage().settings.queue = 3;
   test.lane->follow_settings(test.now);
   CHECK(outstanding(test) == 38);
   for (std::int64_t offset = 0; offset < 35; ++offset) test.handler.answer(offset);
@@ -55,7 +55,7 @@ TEST_CASE("with fewer workers what is at work is finished, then only N + Q are t
 
 TEST_CASE("a rate limit comes, changes and goes in flight") {
   TestLane test;
-  test.context.lanes.queue = 1000;
+  test.stage().settings.queue = 1000;
   test.handler.open();
   test.partition.add_run(0, 500);
   test.partition.fetched_up_to = 50;
@@ -83,7 +83,7 @@ TEST_CASE("a rate limit comes, changes and goes in flight") {
 TEST_CASE("a rate limit of the process comes in flight, too") {
   RateLimiter rate({});
   TestLane test;
-  test.context.rate = &rate;
+  test.context.rate = test.stage().rate = &rate;
   test.handler.open();
   test.partition.add_run(0, 100);
   test.partition.fetched_up_to = 30;
@@ -116,7 +116,7 @@ TEST_CASE("records that fail go by the retry settings that hold when they do") {
 
 TEST_CASE("max_incomplete, max_waiting and pause_after hold from the change on") {
   TestLane test;
-  test.context.lanes.queue = 100;
+  test.stage().settings.queue = 100;
   test.context.lanes.max_incomplete = 20;
   test.context.lanes.pause_after = std::chrono::hours(1);
   test.partition.add_run(0, 60);
@@ -143,7 +143,7 @@ TEST_CASE("max_incomplete, max_waiting and pause_after hold from the change on")
 TEST_CASE("a breaker goes and comes while calls are at work, and the lane goes on") {
   Downstream downstream("shop", {.breaker = {.failures = 1}});
   TestLane test;
-  test.context.downstream = &downstream;
+  test.stage().downstream = &downstream;
   test.context.retry.backoff = test.context.retry.max_backoff = milliseconds(10);
   test.partition.add_run(0, 20);
   test.begin();
@@ -171,8 +171,8 @@ TEST_CASE("settings that change again and again lose no record and run none twic
   test.partition.fetched_up_to = 0;
   test.begin();
   for (std::uint32_t i = 0; i < 300; ++i) {
-    test.context.lanes.workers = 1 + i * 7 % 13;
-    test.context.lanes.queue = i * 5 % 40;
+    test.stage().settings.workers = 1 + i * 7 % 13;
+    test.stage().settings.queue = i * 5 % 40;
     test.context.lanes.max_incomplete = 20 + i % 50;
     test.partition.fetched_up_to = 10 * (i + 1);
     test.lane->follow_settings(test.now);

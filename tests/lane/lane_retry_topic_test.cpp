@@ -55,7 +55,7 @@ struct StagedLane : TestLane {
     context.forward = &next;
     context.retry_stages = &stages;
     context.retry.attempts = 2;
-    context.lanes.queue = 64;
+    stage().settings.queue = 64;
   }
   ~StagedLane() {
     handler.open();
@@ -201,8 +201,8 @@ TEST_CASE("what is due goes on beside what is not, and completes nothing else") 
     Outcome handle_record(const handler::Attempt&) override { return {}; }
   } instant;
   StagedLane test(as_retry_topic());
-  test.context.handler = &instant;
-  test.context.lanes.queue = 256;
+  test.stage().handler = &instant;
+  test.stage().settings.queue = 256;
   test.partition.add_run(0, 2000);
   for (std::size_t i = 0; i < 2000; ++i)
     if (i % 4 != 3) test.partition.log[i].timestamp = 0;  // long due

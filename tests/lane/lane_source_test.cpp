@@ -52,8 +52,8 @@ TEST_CASE("a lane that finds a buffer that was full empty wakes the client, if t
 
 TEST_CASE("the first record after a resume tells the resume's latency") {
   TestLane test;
-  test.context.lanes.workers = 1;
-  test.context.lanes.queue = 2;
+  test.stage().settings.workers = 1;
+  test.stage().settings.queue = 2;
   test.partition.add_run(0, 6);
   test.begin();
   test.work();

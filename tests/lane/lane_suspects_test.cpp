@@ -18,8 +18,8 @@ DownstreamRules two_failures_open() {
 /// Reads a topic whose records `poison` always fail, with a breaker.
 struct SuspectsLane : FailingLane {
   SuspectsLane() {
-    context.downstream = &downstream;
-    context.lanes.workers = 16;
+    stage().downstream = &downstream;
+    stage().settings.workers = 16;
   }
   ~SuspectsLane() {
     handler.open();

@@ -54,11 +54,19 @@ class Fixture {
   }
   void pass(Duration time) { lane.tick(now += time); }
 
+  LaneContext make_context() {
+    LaneContext made;
+    made.memory = plan_memory(1 << 28, 1, 1, 1);
+    auto& stage = made.stages.emplace_back();
+    stage.handler = handler.get();
+    stage.downstream = &no_breaker;
+    return made;
+  }
+
   TimePoint now = SteadyClock::now();
   const std::unique_ptr<handler::Handler> handler = handler::make_handler(config::Config{}).value();
   Downstream no_breaker{"none", {.breaker = {.failures = 0}}};
-  const LaneContext context{{},      {},      {},         plan_memory(1 << 28, 1, 1, 1), handler.get(),
-                            nullptr, nullptr, &no_breaker};
+  const LaneContext context = make_context();
   Lane lane{context, {{"orders", 0}, next_offset, {}}, 1, [] {}};
   ScriptedSource* source = nullptr;  // the lane's
 };

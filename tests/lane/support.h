@@ -218,24 +218,29 @@ class HeldHandler final : public handler::RecordHandler {
 class TestLane {
  public:
   TestLane() {
-    context.lanes.workers = 4;
-    context.lanes.queue = 16;
+    context.stages.resize(1);
+    stage().settings.workers = 4;
+    stage().settings.queue = 16;
     context.memory.lane_bytes = 1 << 20;
     context.memory.fetch.queued_min_messages = 1000;
     context.retry.backoff = milliseconds(100);
     context.retry.max_crashes = 0;
     context.retry.attempts = 5;
-    context.downstream = &no_breaker;
-    context.handler = &handler;
+    stage().downstream = &no_breaker;
+    stage().handler = &handler;
   }
   ~TestLane() {
     handler.open();
     const bool takes = lane && (lane->state() == State::running || lane->state() == State::held);
     CHECK_FALSE((takes && partition.paused));  // nothing would resume the client
     lane.reset();
-    CHECK(context.downstream->running() == 0);
+    CHECK(no_breaker.running() == 0);
+    if (!stage().settings.named()) CHECK(stage().downstream->running() == 0);
   }
   TestLane(const TestLane&) = delete;
+
+  /// The first stage of the lane.
+  StageContext& stage() { return context.stages.front(); }
 
   void begin(std::int64_t offset = 0, std::string metadata = {}) {
     lane = std::make_unique<Lane>(context, kafka::CommittedOffset{{"orders", 3}, offset, std::move(metadata)},

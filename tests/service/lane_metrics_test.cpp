@@ -19,8 +19,8 @@ telemetry::Sample sample(const TestLane& test, const std::string& name) {
 double value(const TestLane& test, const std::string& name) { return sample(test, name).value; }
 
 TestLane& with_pool(TestLane& test, std::uint32_t workers, std::uint32_t queue) {
-  test.context.lanes.workers = workers;
-  test.context.lanes.queue = queue;
+  test.stage().settings.workers = workers;
+  test.stage().settings.queue = queue;
   return test;
 }
 

@@ -22,13 +22,14 @@ const kafka::TopicPartition orders{"orders", 0};
 class QuietMember {
  public:
   explicit QuietMember(bool acknowledges = true) {
-    context.lanes.workers = context.lanes.queue = 1;
+    context.stages.resize(1);
+    context.stages.front().settings.workers = context.stages.front().settings.queue = 1;
     context.lanes.drain = patience;
     context.memory.lane_bytes = 1 << 20;
     context.memory.fetch.queued_min_messages = 1000;
     context.retry.max_crashes = 0;
-    context.downstream = &no_breaker;
-    context.handler = &handler;
+    context.stages.front().downstream = &no_breaker;
+    context.stages.front().handler = &handler;
     context.suspensions = &suspensions;
     settings.topics.names = {"orders"};
     settings.commit = {std::chrono::hours(1), 1000000};

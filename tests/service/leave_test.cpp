@@ -98,8 +98,9 @@ TEST_CASE("a member that joins without a name leaves by the name that the group 
   TestHandler handler(world.history, do_nothing, seconds(30), 256);
   lane::Downstream no_breaker("none", {.breaker = {.failures = 0}});
   lane::LaneContext context;
-  context.handler = &handler;
-  context.downstream = &no_breaker;
+  context.stages.resize(1);
+  context.stages.front().handler = &handler;
+  context.stages.front().downstream = &no_breaker;
   context.lanes.drain = patience;
   lane::ConsumerLoop loop(context,
                           {world.config.kafka,

@@ -48,8 +48,9 @@ struct PausedPartition : World {
 
   lane::LaneContext make_context() {
     lane::LaneContext made;
-    made.handler = &handler;
-    made.downstream = &no_breaker;
+    auto& stage = made.stages.emplace_back();
+    stage.handler = &handler;
+    stage.downstream = &no_breaker;
     made.memory = lane::plan_memory(1 << 28, 1, 1, 1);
     made.silences = &silences;
     made.silence_unit = milliseconds(300);

@@ -4,24 +4,30 @@
 
 namespace laneway::config {
 
+std::vector<Pool> stages_of(const Config& config) {
+  if (!config.pools.empty()) return config.pools;
+  Pool only;
+  only.workers = config.lanes.workers;
+  only.adaptive = config.lanes.adaptive;
+  only.queue = config.lanes.queue;
+  only.breaker = config.breaker;
+  return {only};
+}
+
 Config config_of(const Config& config, const Pool& pool) {
   Config one = config;
   one.pools = {pool};
   if (pool.handler) one.handler = *pool.handler;
-  one.passes_on = !pool.then.empty();
   return one;
 }
 
-std::vector<Config> configs_of_handlers(const Config& config) {
-  if (config.pools.empty()) return {config};
-  std::vector<Config> all;
-  for (const Pool& pool : config.pools) all.push_back(config_of(config, pool));
-  return all;
+bool passes_on(const Config& of_handler) {
+  return !of_handler.pools.empty() && !of_handler.pools.front().then.empty();
 }
 
 bool uses_own_handler(const Config& config) {
-  return config.pools.empty() || std::any_of(config.pools.begin(), config.pools.end(),
-                                             [](const Pool& pool) { return !pool.handler; });
+  const auto stages = stages_of(config);
+  return std::any_of(stages.begin(), stages.end(), [](const Pool& pool) { return !pool.handler; });
 }
 
 const Pool* find_pool(const Config& config, const std::string& name) {

@@ -1,5 +1,5 @@
-// A named pool and its handler as a configuration of its own: handlers are made, checked and printed by a
-// Config with one handler. Pure.
+// The pools that records go through, and a pool with its handler as a configuration of its own: handlers are
+// made, checked and printed by a Config with one handler. Pure.
 #pragma once
 
 #include <vector>
@@ -8,15 +8,18 @@
 
 namespace laneway::config {
 
-/// The configuration that the handler of `pool` is made from: `config` with the pool's handler, with
-/// `passes_on` if another pool is next, and with this pool only.
+/// The pools that the records go through, in the order of Config::pools; never empty. Without named pools
+/// there is one, by `lanes`, `breaker` and the service's handler.
+std::vector<Pool> stages_of(const Config& config);
+
+/// The configuration that the handler of `pool` is made from: `config` with the pool's handler, and with this
+/// pool only.
 Config config_of(const Config& config, const Pool& pool);
 
-/// One configuration for each handler of the process: that of the service if there are no pools, else that of
-/// each pool, in the order of Config::pools.
-std::vector<Config> configs_of_handlers(const Config& config);
+/// Of such a configuration: whether the handler's answers are results that go to another pool.
+bool passes_on(const Config& of_handler);
 
-/// Whether the service's handler does any work: there are no pools, or one of them has no handler of its own.
+/// Whether the service's handler does any work: a pool has no handler of its own.
 bool uses_own_handler(const Config& config);
 
 /// Nullptr if no pool has this name.

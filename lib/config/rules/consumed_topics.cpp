@@ -24,8 +24,9 @@ ConsumedTopics::ConsumedTopics(const Config& config) : texts_(config.topics) {
 
 void ConsumedTopics::add_written(const Config& config) {
   if (config.dead_letter.enabled()) written_.push_back({"dead_letter.topic", config.dead_letter.topic});
-  for (const Config& one : configs_of_handlers(config)) {
-    const auto* produce = std::get_if<ProduceSettings>(&one.handler);
+  for (const Pool& pool : stages_of(config)) {
+    const auto handler = pool.handler.value_or(config.handler);
+    const auto* produce = std::get_if<ProduceSettings>(&handler);
     if (produce == nullptr || produce->other_cluster()) continue;
     if (!produce->topic.empty()) written_.push_back({"handler.produce.topic", produce->topic});
     for (const auto& topic : produce->topics) written_.push_back({"handler.produce.topics", topic});

@@ -260,7 +260,8 @@ std::vector<std::string> warnings_about(const Config& config) {
   if (auto warning = unencrypted(config.kafka, "kafka.security.protocol"))
     warnings.push_back(std::move(*warning));
   if (auto warning = unencrypted_headers(config.trace)) warnings.push_back(std::move(*warning));
-  for (const Config& one : configs_of_handlers(config)) {
+  for (const Pool& pool : stages_of(config)) {
+    const Config one = config_of(config, pool);
     const auto about_handler = handler_of(one).warnings;
     if (about_handler == nullptr) continue;
     for (auto& warning : about_handler(one))

@@ -76,7 +76,7 @@ struct DeadLetter {
   friend bool operator==(const DeadLetter&, const DeadLetter&) = default;
 };
 
-/// The header of a record that names its only sub-job that is to run (lane/bulkhead/stages.h).
+/// The header of a record that names its only sub-job that is to run (lane/stage/between_stages.h).
 inline constexpr std::string_view part_header = "laneway-part";
 /// A longer name is none of ours; such a header is removed.
 constexpr std::size_t longest_part_bytes = 2048;

@@ -21,10 +21,10 @@ const char* event_of(handler::Route before, const handler::Item& item, bool agai
 }
 
 /// In a retry topic each record has one attempt.
-delivery::FailureRules make_rules(const LaneContext& context, const delivery::RetryStage* stage) {
+delivery::FailureRules make_rules(const LaneContext& context, const delivery::RetryStage* retry_step) {
   const auto& retry = context.retry;
   return {{retry.backoff, retry.max_backoff},
-          stage != nullptr && stage->delayed() ? 1 : retry.attempts,
+          retry_step != nullptr && retry_step->delayed() ? 1 : retry.attempts,
           retry.max_elapsed,
           context.forward != nullptr};
 }
@@ -36,18 +36,20 @@ void give_up(handler::Item& item, handler::Route route, delivery::DeadLetterReas
 
 }  // namespace
 
-Attempts::Attempts(const LaneContext& context, const LaneId& id, const Ledger& ledger,
-                   const OldestWatch& oldest, const delivery::RetryStage* stage)
+Attempts::Attempts(const LaneContext& context, Downstream& downstream, bool limit_adapts,
+                   const Members& members)
     : context_(context),
-      ledger_(ledger),
-      oldest_(oldest),
-      stage_(stage),
-      ids_(id.partition),
-      rules_(make_rules(context, stage)),
-      random_(static_cast<std::uint32_t>(id.epoch * 7919 + 17)),
-      log_(id) {}
+      downstream_(downstream),
+      limit_adapts_(limit_adapts),
+      ledger_(members.ledger),
+      oldest_(members.oldest),
+      retry_step_(members.retry_step),
+      ids_(members.id.partition),
+      rules_(make_rules(context, retry_step_)),
+      random_(static_cast<std::uint32_t>(members.id.epoch * 7919 + 17)),
+      log_(members.id) {}
 
-void Attempts::follow_settings() { rules_ = make_rules(context_, stage_); }
+void Attempts::follow_settings() { rules_ = make_rules(context_, retry_step_); }
 
 std::optional<handler::Item> Attempts::fail(handler::Item item, const handler::Outcome& outcome,
                                             Duration took, TimePoint now) {
@@ -74,7 +76,7 @@ std::optional<handler::Item> Attempts::fail(handler::Item item, const handler::O
 void Attempts::note_failure(handler::Item& item, const handler::Outcome& outcome) const {
   if (!item.failures) {
     item.failures = std::make_unique<handler::FailureHistory>();
-    item.failures->stage = stage_;
+    item.failures->stage = retry_step_;
     item.failures->done_before = ledger_.done();
   }
   auto& failures = *item.failures;
@@ -91,8 +93,7 @@ void Attempts::note_failure(handler::Item& item, const handler::Outcome& outcome
 /// its lane for much longer than that.
 std::uint32_t Attempts::throttled_times(const handler::FailureHistory& failures) const {
   constexpr std::uint32_t most_behind_a_limit = 5;
-  return context_.adaptive == nullptr ? failures.throttled
-                                      : std::min(failures.throttled, most_behind_a_limit);
+  return limit_adapts_ ? std::min(failures.throttled, most_behind_a_limit) : failures.throttled;
 }
 
 /// The delay before the next attempt; nullopt if the record goes to the topic of its new route at once.
@@ -130,7 +131,7 @@ delivery::Blame::Step Attempts::judge(handler::Item& item, const handler::Outcom
                                         .random = random(),
                                         .unavailable = item.failures->unavailable,
                                         .after = outcome.after};
-  return context_.downstream->judge(item.failures->blame, attempt, rules_);
+  return downstream_.judge(item.failures->blame, attempt, rules_);
 }
 
 void Attempts::fail_in_drain(handler::Item item, const handler::Outcome& outcome, Duration took,
@@ -151,8 +152,7 @@ std::optional<Duration> Attempts::after_reject(handler::Item& item, const handle
   const auto step = rules_.after_reject(item.attempt, random());
   ++item.attempt;
   if (!step.given_up) return step.delay;
-  if (!context_.downstream->admits_rejection(now))
-    return rules_.delays.delay(item.attempt, random(), outcome.after);
+  if (!downstream_.admits_rejection(now)) return rules_.delays.delay(item.attempt, random(), outcome.after);
   --item.attempt;
   give_up(item, route_after(*step.given_up), *step.given_up);
   return std::nullopt;
@@ -174,8 +174,8 @@ std::optional<Duration> Attempts::follow(handler::Item& item, const delivery::Bl
 }
 
 handler::Route Attempts::route_after(delivery::DeadLetterReason given_up) const {
-  const bool later =
-      given_up != delivery::DeadLetterReason::rejected && stage_ != nullptr && !stage_->next.empty();
+  const bool later = given_up != delivery::DeadLetterReason::rejected && retry_step_ != nullptr &&
+                     !retry_step_->next.empty();
   return later ? handler::Route::retry_topic : handler::Route::dead_letter;
 }
 
@@ -201,8 +201,8 @@ std::optional<handler::Item> Attempts::give_up_waiting(Sequence oldest, delivery
 }
 
 Duration Attempts::restore(handler::Item& item) const {
-  const auto left = stage_->wait(item.record.timestamp(), wall_clock_ms());
-  handler::restore_origin(item, *stage_, *context_.retry_stages);
+  const auto left = retry_step_->wait(item.record.timestamp(), wall_clock_ms());
+  handler::restore_origin(item, *retry_step_, *context_.retry_stages);
   return left;
 }
 
@@ -270,19 +270,19 @@ void Attempts::forget_wishes() {
 }
 
 bool Attempts::is_suspect(const handler::Item& item) const {
-  return item.suspect || (item.failures && context_.downstream->is_suspect(item.failures->blame));
+  return item.suspect || (item.failures && downstream_.is_suspect(item.failures->blame));
 }
 
 bool Attempts::only_suspects() {
-  if (context_.downstream->closed()) return false;
-  const auto outages = context_.downstream->outages();
+  if (downstream_.closed()) return false;
+  const auto outages = downstream_.outages();
   if (std::exchange(outages_, outages) != outages)
     waiting_.acquit([this](const handler::Item& item) { return is_suspect(item); });
   return waiting_.only_suspects();
 }
 
 void Attempts::see_suspects(Suspects::Seen& seen) {
-  if (stage_ != nullptr && stage_->delayed()) return found_.clear();  // headers say so
+  if (retry_step_ != nullptr && retry_step_->delayed()) return found_.clear();  // headers say so
   const auto see = [&](Sequence sequence, bool suspect) {
     if (!ledger_.is_incomplete(sequence)) return;
     auto& found = seen[ledger_.offset_of(sequence)];
@@ -292,8 +292,7 @@ void Attempts::see_suspects(Suspects::Seen& seen) {
   waiting_.each([&](const handler::Item& item) {
     if (item.failures) see(item.sequence, is_suspect(item));
   });
-  for (const auto& [sequence, blame] : failed_in_drain_)
-    see(sequence, context_.downstream->is_suspect(blame));
+  for (const auto& [sequence, blame] : failed_in_drain_) see(sequence, downstream_.is_suspect(blame));
 }
 
 std::optional<handler::Item> Attempts::pop(TimePoint now, bool probing) {
@@ -306,8 +305,7 @@ bool Attempts::begins(handler::Item& item, TimePoint now) {
   // A record on which judgement was suspended may go on, to another attempt or to the topic of its new route,
   // or wait.
   if (item.failures && item.failures->suspended) {
-    const auto delay =
-        follow(item, context_.downstream->reconsider(item.failures->blame, rules_, now, random()));
+    const auto delay = follow(item, downstream_.reconsider(item.failures->blame, rules_, now, random()));
     if (delay && item.failures->suspended) {
       wait(std::move(item), now + *delay);
       return false;
@@ -323,7 +321,7 @@ void Attempts::give_back_attempts(handler::Item& item) {
   auto& blame = item.failures->blame;
   const auto counted = blame.counted();
   if (counted == 0) return;
-  context_.downstream->give_back(blame);
+  downstream_.give_back(blame);
   item.attempt -= counted - blame.counted();
 }
 

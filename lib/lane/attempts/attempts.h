@@ -31,9 +31,15 @@ namespace laneway::lane {
 
 class Attempts {
  public:
-  /// `stage`: the stage of the topic; null if there are no retry topics.
-  Attempts(const LaneContext& context, const LaneId& id, const Ledger& ledger, const OldestWatch& oldest,
-           const delivery::RetryStage* stage);
+  /// What all lines of a lane share.
+  struct Members {
+    const LaneId& id;
+    const Ledger& ledger;
+    const OldestWatch& oldest;
+    const delivery::RetryStage* retry_step;  ///< the step of the topic; null if there are no retry topics
+  };
+  /// `downstream`: it decides about these records. `limit_adapts`: to what the downstream can take.
+  Attempts(const LaneContext& context, Downstream& downstream, bool limit_adapts, const Members& members);
 
   /// The settings of the context have changed.
   void follow_settings();
@@ -72,7 +78,7 @@ class Attempts {
   /// Whether a waiting record may begin.
   bool due(TimePoint now) const { return next_due().value_or(TimePoint::max()) <= now; }
   /// When the first waiting record may begin; nullopt if none waits.
-  std::optional<TimePoint> next_due() const { return waiting_.next_due(!context_.downstream->closed()); }
+  std::optional<TimePoint> next_due() const { return waiting_.next_due(!downstream_.closed()); }
   /// Whether all records that could probe the downstream, which is out, are suspects.
   bool only_suspects();
   /// Notes the records of which it is known whether they are suspects.
@@ -111,9 +117,11 @@ class Attempts {
   double random();
 
   const LaneContext& context_;
+  Downstream& downstream_;
+  const bool limit_adapts_;
   const Ledger& ledger_;
   const OldestWatch& oldest_;
-  const delivery::RetryStage* const stage_;
+  const delivery::RetryStage* const retry_step_;
   const RecordIds ids_;
   delivery::FailureRules rules_;
   WaitingRecords waiting_;

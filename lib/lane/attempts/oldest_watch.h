@@ -50,7 +50,7 @@ class OldestWatch {
   using Waiting = std::vector<const WaitingRecords*>;
   TimePoint due_since(Sequence oldest, const Waiting& waiting, TimePoint now) const;
   std::uint64_t done_before(Sequence oldest, const Waiting& waiting) const;
-  bool out() const { return !works_ || !context_.downstream->closed(); }
+  bool out() const { return !works_ || !context_.stages.front().downstream->closed(); }
   bool overtaken() const;
 
   const LaneContext& context_;

@@ -60,7 +60,8 @@ void CrashGate::leave() {
 
 std::uint32_t CrashGate::run_limit(std::uint32_t run, Duration service_time) const {
   if (service_time == Duration::zero()) return std::min(run, watch_.group());
-  const std::int64_t side_by_side = context_.lanes.order == config::Order::none ? context_.lanes.workers : 1;
+  const std::int64_t side_by_side =
+      context_.lanes.order == config::Order::none ? context_.stages.front().settings.workers : 1;
   const auto in_time = std::clamp<std::int64_t>(longest_group / service_time * side_by_side, 1, run);
   return std::min(static_cast<std::uint32_t>(in_time), watch_.group());
 }
@@ -107,7 +108,7 @@ void CrashGate::end_group(const handler::RecordBatch& batch) {
 
 void CrashGate::tick(std::int64_t log_end, std::int64_t next_offset, TimePoint now) {
   if (!watch_.careful()) return;
-  if (alone_since_ && now >= *alone_since_ + context_.handler->timeout() + hang_grace)
+  if (alone_since_ && now >= *alone_since_ + context_.stages.front().handler->timeout() + hang_grace)
     return relax("a handler hangs, and a handler that hangs does not crash the process");
   if (ledger_.window() == 0 && log_end >= 0 && next_offset >= log_end) relax("no records are left");
 }

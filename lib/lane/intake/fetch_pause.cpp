@@ -25,7 +25,7 @@ bool FetchPause::resume_due(TimePoint now) {
   if (state_.held_lastingly() || rate_is_reason(now)) return false;
   // Fetching starts again while the remaining work lasts until the first record arrives.
   const auto lead = 2 * (latency_ + between_looks);
-  return bulkheads_.service_known() && bulkheads_.time_left() <= lead;
+  return stages_.service_known() && stages_.time_left() <= lead;
 }
 
 void FetchPause::record_came(Histogram& latencies, TimePoint now) {

@@ -9,16 +9,16 @@
 
 #include "base/histogram.h"
 #include "base/time.h"
-#include "lane/bulkhead/bulkheads.h"
 #include "lane/intake/lane_rate.h"
+#include "lane/stage/stages.h"
 #include "lane/state/lane_state.h"
 
 namespace laneway::lane {
 
 class FetchPause {
  public:
-  FetchPause(const LaneState& state, LaneRate& rate, const Bulkheads& bulkheads)
-      : state_(state), rate_(rate), bulkheads_(bulkheads) {}
+  FetchPause(const LaneState& state, LaneRate& rate, const Stages& stages)
+      : state_(state), rate_(rate), stages_(stages) {}
 
   bool pause_due(TimePoint now);
   bool resume_due(TimePoint now);
@@ -34,7 +34,7 @@ class FetchPause {
 
   const LaneState& state_;
   LaneRate& rate_;
-  const Bulkheads& bulkheads_;
+  const Stages& stages_;
   std::optional<TimePoint> resumed_at_;
   Duration latency_ = milliseconds(20);  // from a resume to the first record
 };

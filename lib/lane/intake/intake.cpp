@@ -15,7 +15,7 @@ constexpr const char* not_decompressed =
 
 Take Intake::run(PartitionSource& source, WorkBatch& batch, const RateLimiter::Room& allowed, TimePoint now) {
   const auto most = static_cast<std::uint32_t>(
-      std::clamp<std::uint64_t>(std::min(room(), allowed.records), 1, lane_.bulkheads.run_limit()));
+      std::clamp<std::uint64_t>(std::min(room(), allowed.records), 1, lane_.stages.run_limit()));
   const auto delivered_before = lane_.position.delivered();
   const Take result = pop_run(source, batch, most, allowed.bytes, now);
   if (lane_.position.delivered() != delivered_before) lane_.silence.came();
@@ -53,10 +53,10 @@ std::uint64_t Intake::room() const {
   const auto left = [](std::uint64_t limit, std::uint64_t used) { return limit - std::min(limit, used); };
   const auto window = left(context_.lanes.max_incomplete, lane_.ledger.window());
   if (!delayed_) return window;
-  return std::min(window, left(context_.retry.max_waiting, lane_.bulkheads.waiting_attempts()));
+  return std::min(window, left(context_.retry.max_waiting, lane_.stages.waiting_attempts()));
 }
 
-bool Intake::has_room() const { return lane_.bulkheads.bytes() < context_.memory.lane_bytes && room() > 0; }
+bool Intake::has_room() const { return lane_.stages.bytes() < context_.memory.lane_bytes && room() > 0; }
 
 Take Intake::pop_run(PartitionSource& source, WorkBatch& batch, std::uint32_t most, std::uint64_t most_bytes,
                      TimePoint now) {
@@ -64,7 +64,7 @@ Take Intake::pop_run(PartitionSource& source, WorkBatch& batch, std::uint32_t mo
   std::int64_t offset = 0;
   auto& position = lane_.position;
   const auto delivered_before = position.delivered();
-  const auto taken = lane_.bulkheads.bytes();
+  const auto taken = lane_.stages.bytes();
   for (std::uint32_t popped = 0; popped < most;) {
     const auto outcome = source.pop(record, offset);
     switch (outcome) {
@@ -136,7 +136,7 @@ void Intake::accept(WorkBatch& batch, kafka::Record record, std::int64_t offset,
   item.sequence = next_sequence_++;
   item.left_behind = ledger.left_behind(offset);
   item.suspect = lane_.suspects.contains(offset);
-  if (delayed_ && lane_.bulkheads.put_off(item, now)) {
+  if (delayed_ && lane_.stages.put_off(item, now)) {
     lane_.position.answers();
     batch.items.pop_back();
     batch.consecutive = false;

@@ -7,7 +7,6 @@
 
 #include <cstdint>
 
-#include "lane/bulkhead/bulkheads.h"
 #include "lane/intake/fetch_pause.h"
 #include "lane/intake/prefetch_watch.h"
 #include "lane/ledger/ledger.h"
@@ -16,6 +15,7 @@
 #include "lane/position/lane_silence.h"
 #include "lane/position/log_position.h"
 #include "lane/shared/lane_context.h"
+#include "lane/stage/stages.h"
 #include "lane/state/lane_stats.h"
 #include "lane/workload/work_batch.h"
 
@@ -29,7 +29,7 @@ class Intake {
   struct Members {
     Ledger& ledger;
     LogPosition& position;
-    Bulkheads& bulkheads;
+    Stages& stages;
     PrefetchWatch& prefetch;
     FetchPause& pause;
     LaneSilence& silence;

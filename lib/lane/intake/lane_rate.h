@@ -1,22 +1,23 @@
-// The rates at which a lane may take records: its own (lanes.rate), and the rate of the whole process (rate,
-// or the pace of the downstream), of which the lane has a fair share.
+// The rates at which a lane takes records, or a line gives them to its pool: an own one (lanes.rate), and the
+// rate of the whole process (rate, or the pace of a downstream), of which the lane has a fair share.
 //
-// Ownership: the lane's; the context outlives this. Threads: the loop's; the rate of the process is shared by
-// threads and has a lock, which is taken once for a run of records.
+// Ownership: the lane's or the line's; the rate of the process outlives this. Threads: the loop's; the rate
+// of the process is shared by threads and has a lock, which is taken once for a run of records.
 #pragma once
 
 #include <cstdint>
 
-#include "lane/shared/lane_context.h"
+#include "config/rate.h"
 #include "lane/shared/rate_limiter.h"
 
 namespace laneway::lane {
 
 class LaneRate {
  public:
-  explicit LaneRate(const LaneContext& context) : context_(context), own_(context.lanes.rate) {}
+  /// `process`: null if there is no limit of the process.
+  explicit LaneRate(RateLimiter* process, const config::Rate& own = {}) : process_(process), own_(own) {}
 
-  void follow_settings(TimePoint now) { own_.change(context_.lanes.rate, now); }
+  void change(const config::Rate& own, TimePoint now) { own_.change(own, now); }
   /// How much may be taken now; if none, the lane waits for its turn.
   RateLimiter::Room room(TimePoint now);
   bool waits(TimePoint now);
@@ -25,7 +26,7 @@ class LaneRate {
   void leave(TimePoint now);
   TimePoint ready_at(TimePoint now);
   /// Whether the downstream has reported too many calls, and its pace is kept.
-  bool keeps_pace() const { return context_.rate != nullptr && context_.rate->keeps_pace(); }
+  bool keeps_pace() const { return process_ != nullptr && process_->keeps_pace(); }
   /// At the pace of a downstream, failed records and new ones take turns. Otherwise a few records that are
   /// always answered "too often" would use all the calls of a slow pace, and nothing could show that others
   /// work. The caller knows whether there are new records.
@@ -37,11 +38,9 @@ class LaneRate {
   void took_failed() { new_ones_turn_ = true; }
 
  private:
-  RateLimiter* of_process() const {
-    return context_.rate != nullptr && context_.rate->limited() ? context_.rate : nullptr;
-  }
+  RateLimiter* of_process() const { return process_ != nullptr && process_->limited() ? process_ : nullptr; }
 
-  const LaneContext& context_;
+  RateLimiter* const process_;
   RateLimiter own_;
   bool new_ones_turn_ = false;
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "config/pools/pool_scope.h"
 #include "telemetry/log.h"
 
 namespace laneway::lane {
@@ -35,7 +36,7 @@ Status ConsumerLoop::start() {
   const auto group = settings_.client.find("group.id");
   commits_.emplace(*consumer_,
                    make_commit_path(*consumer_, group == settings_.client.end() ? "" : group->second.value,
-                                    context_.handler->transaction(), notify),
+                                    context_.stages.front().handler->transaction(), notify),
                    lanes_, stats_);
   rebalance_steps_.emplace(*consumer_, settings_.member_client.open_source, lanes_, *commits_, health_,
                            mailbox_, stats_);
@@ -174,7 +175,8 @@ void ConsumerLoop::follow_settings(const config::Config& settings) {
   context_.lanes = settings.lanes;
   context_.retry = settings.retry;
   context_.ledger = settings.ledger;
-  for (std::size_t i = 0; i < context_.pools.size(); ++i) context_.pools[i].settings = settings.pools[i];
+  const auto stages = config::stages_of(settings);
+  for (std::size_t i = 0; i < context_.stages.size(); ++i) context_.stages[i].settings = stages[i];
   rebalances_->set_drain(settings.lanes.drain);
   commits_->follow(settings.commit, now_);
   for (auto* lane : lanes_.all()) {

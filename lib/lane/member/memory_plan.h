@@ -35,7 +35,7 @@ struct MemoryPlan {
   kafka::FetchLimits fetch;
   /// Bytes (with overhead) of records that one lane may have taken and not finished. A single larger record
   /// is still taken. What the records become in further pools may use as much again
-  /// (lane/bulkhead/result_memory.h).
+  /// (lane/stage/result_memory.h).
   std::uint64_t lane_bytes = 0;
   /// The whole budget, and the number of partitions that share it.
   std::uint64_t total = 0;

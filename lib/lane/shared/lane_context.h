@@ -27,16 +27,21 @@ class Permits;
 
 namespace laneway::lane {
 
-/// A named pool, as far as all lanes share it. Each lane has a pool of its own by these settings.
-struct NamedPool {
+/// A stage of the lanes' work, as far as all lanes share it: each lane has a pool of its own for each stage.
+/// Without named pools there is one stage, whose name is empty.
+struct StageContext {
   config::Pool settings;  ///< used by the loop's thread only
   handler::Handler* handler = nullptr;
-  Downstream* downstream = nullptr;
-  RateLimiter* rate = nullptr;        ///< the rate of the pool, and the pace of its downstream
+  Downstream* downstream = nullptr;  ///< never null while there are lanes
+  /// The rate of the stage, and the pace of its downstream. No limit if null; asked for new records by the
+  /// intake, and not here, if it is LaneContext::rate.
+  RateLimiter* rate = nullptr;
   pool::Permits* permits = nullptr;   ///< the limit of the process; null: each lane for itself
-  AdaptiveLimit* adaptive = nullptr;  ///< of which the permits are; null if the limit is fixed
+  AdaptiveLimit* adaptive = nullptr;  ///< the limit that owns `permits`; null if the limit is fixed
   Subscribers* each = nullptr;        ///< null if no text of the records has limits of its own
-  int then = -1;                      ///< place of the next pool in LaneContext::pools; -1: none
+  int then = -1;                      ///< place of the next stage in LaneContext::stages; -1: none
+
+  bool passes_on() const { return then >= 0; }
 };
 
 struct LaneContext {
@@ -44,12 +49,10 @@ struct LaneContext {
   config::Retry retry;
   config::Ledger ledger;
   MemoryPlan memory;
-  handler::Handler* handler = nullptr;
   /// Writes failed records to their retry topic or to the dead-letter topic. If null, no record is
   /// dead-lettered.
   handler::Handler* forward = nullptr;
   const delivery::RetryStages* retry_stages = nullptr;  ///< null if there are no retry topics
-  Downstream* downstream = nullptr;                     ///< never null while there are lanes
   RateLimiter* rate = nullptr;                          ///< the limit of all lanes together; no limit if null
   Journal* journal = nullptr;                           ///< may be null
   CarefulTurn* careful_turn = nullptr;  ///< of all lanes of the process; null: each lane has its own
@@ -60,16 +63,10 @@ struct LaneContext {
   Silences* silences = nullptr;         ///< if null, only the lane itself remembers its steps
   Duration silence_unit = seconds(30);  ///< silence_watch.h
   ProcessTotals* totals = nullptr;      ///< may be null
-  /// The named pools, in an order in which `then` leads to a later one only; empty if the lanes have one
-  /// pool.
-  std::vector<NamedPool> pools{};
-  const Router* router = nullptr;  ///< to the named pools; null if there are none
-  std::string pool{};  ///< name of the pool, in the context that its workers see; empty if the lanes have one
-  bool passes_on = false;            ///< likewise: another pool is next
-  pool::Permits* permits = nullptr;  ///< of the only pool; null if there is no limit of the process
-  /// Likewise, of which the permits are. Null in the line of a subscriber, whose pace answers its 429s.
-  AdaptiveLimit* adaptive = nullptr;
-  bool rebalancing = false;  ///< only the loop's thread: the client may deliver nothing
+  /// Never empty while there are lanes, in an order in which `then` leads to a later one only.
+  std::vector<StageContext> stages{};
+  const Router* router = nullptr;  ///< to the stages; null: every record goes to the first one
+  bool rebalancing = false;        ///< only the loop's thread: the client may deliver nothing
 };
 
 }  // namespace laneway::lane

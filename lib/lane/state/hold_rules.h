@@ -8,12 +8,12 @@
 #include <string>
 #include <string_view>
 
-#include "lane/bulkhead/bulkheads.h"
 #include "lane/commit/crash_gate.h"
 #include "lane/intake/lane_rate.h"
 #include "lane/ledger/ledger.h"
 #include "lane/position/log_position.h"
 #include "lane/shared/lane_context.h"
+#include "lane/stage/stages.h"
 #include "lane/state/lane_state.h"
 #include "lane/state/lane_stats.h"
 
@@ -28,7 +28,7 @@ class HoldRules {
     const CrashGate& gate;
     const LogPosition& position;
     LaneRate& rate;
-    Bulkheads& bulkheads;
+    Stages& stages;
     LaneStats& stats;
   };
   HoldRules(const LaneContext& context, const Members& members) : context_(context), lane_(members) {}

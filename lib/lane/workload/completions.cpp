@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "lane/bulkhead/stages.h"
+#include "lane/stage/between_stages.h"
 
 namespace laneway::lane {
 namespace {

@@ -12,43 +12,44 @@ namespace {
 
 constexpr std::uint32_t longest_run = 256;
 
-std::uint32_t workers_of(const LaneContext& context, const Workload::Settings& settings) {
-  return settings.workers > 0 ? settings.workers : context.lanes.workers;
-}
-
-/// With an adaptive limit, each claim is one call.
-pool::Limits limits_of(const LaneContext& context, const Workload::Settings& settings) {
-  const bool one = context.adaptive != nullptr && !context.handler->fills_tasks();
-  return {.workers = workers_of(context, settings),
-          .queue = context.lanes.queue,
-          .most_per_claim = one ? 1 : context.handler->most_per_task(),
-          .job_deadline = context.handler->timeout(),
-          .asynchronous = context.handler->asynchronous(),
-          .whole_claims = context.handler->fills_tasks(),
-          .permits = context.permits,
-          .longest_wait = settings.longest_wait};
-}
-
 }  // namespace
 
-Workload::Workload(Line& line, const LaneId& id, const Ledger& ledger, const CrashGate& gate,
-                   LaneStats& stats, std::function<void()> on_ready, const Settings& settings)
-    : line_(line),
-      context_(line.context()),
-      id_(id),
-      ledger_(ledger),
-      gate_(gate),
-      stats_(stats),
-      longest_slice_(settings.passes_on ? 1 : SIZE_MAX),
-      passes_on_(settings.passes_on),
-      most_(workers_of(context_, settings)),
-      execution_(context_, id.partition, id.epoch, stats, on_ready),
-      pool_(std::make_unique<pool::Pool>(limits_of(context_, settings), execution_, std::move(on_ready))) {
+Workload::Workload(const Members& members, Serves serves)
+    : line_(members.line),
+      lane_(members.lane),
+      stage_(members.stage),
+      serves_(serves),
+      id_(members.id),
+      ledger_(members.ledger),
+      gate_(members.gate),
+      stats_(members.stats),
+      longest_slice_(stage_.passes_on() ? 1 : SIZE_MAX),
+      execution_(lane_, stage_, id_, stats_, members.on_ready),
+      pool_(std::make_unique<pool::Pool>(limits(), execution_, members.on_ready)) {
   execution_.set_pool(*pool_);
 }
 
+std::uint32_t Workload::most_workers() const {
+  const auto& settings = stage_.settings;
+  return serves_ == Serves::all ? settings.workers : std::max(settings.retry_workers, 1U);
+}
+
+/// With an adaptive limit, each claim is one call.
+pool::Limits Workload::limits() const {
+  const auto& handler = *stage_.handler;
+  const bool one = stage_.adaptive != nullptr && !handler.fills_tasks();
+  return {.workers = most_workers(),
+          .queue = stage_.settings.queue,
+          .most_per_claim = one ? 1 : handler.most_per_task(),
+          .job_deadline = handler.timeout(),
+          .asynchronous = handler.asynchronous(),
+          .whole_claims = handler.fills_tasks(),
+          .permits = stage_.permits,
+          .longest_wait = stage_.settings.helps.empty() ? Duration::max() : stage_.settings.longest_wait};
+}
+
 std::uint32_t Workload::run_limit() const {
-  const auto run = std::clamp<std::uint32_t>(context_.lanes.queue, 1, longest_run);
+  const auto run = std::clamp<std::uint32_t>(stage_.settings.queue, 1, longest_run);
   return gate_.careful() ? gate_.run_limit(run, service_time()) : run;
 }
 
@@ -61,7 +62,7 @@ Workload::BatchPtr Workload::new_batch(Line& line) {
     spare_.pop_back();
   }
   batch->line = &line;
-  batch->passes_on = passes_on_;
+  batch->passes_on = stage_.passes_on();
   batch->sequential = false;
   batch->turn = pool::Turn::in_order;
   batch->consecutive = true;
@@ -171,7 +172,7 @@ void Workload::run_alone(handler::Item item, Line& line) {
 }
 
 void Workload::apply_order(WorkBatch& batch) {
-  if (context_.lanes.order != config::Order::partition) return apply_key_order(batch);
+  if (lane_.lanes.order != config::Order::partition) return apply_key_order(batch);
   for (auto& item : batch.items) item.key = 1;
   batch.sequential = true;
   if (!keys_.admit(1, std::span<handler::Item>(batch.items))) {
@@ -188,7 +189,7 @@ void Workload::apply_order(WorkBatch& batch) {
 void Workload::apply_key_order(WorkBatch& batch) {
   auto kept = batch.items.begin();
   for (auto& item : batch.items) {
-    item.key = order_key(context_.lanes, item.record);
+    item.key = order_key(lane_.lanes, item.record);
     const auto memory = memory_of(item);
     const auto size = item.record.size();
     if (item.key != 0 && !keys_.admit(item.key, item)) {
@@ -212,7 +213,7 @@ void Workload::apply_key_order(WorkBatch& batch) {
 std::size_t Workload::measured_slice() const {
   constexpr Duration moment = milliseconds(4);
   const auto service = service_time();
-  const std::int64_t least = context_.handler->fills_tasks() ? context_.handler->most_per_task() : 1;
+  const std::int64_t least = stage_.handler->fills_tasks() ? stage_.handler->most_per_task() : 1;
   const std::int64_t timely = service > Duration::zero() ? moment / service : 1;
   const auto slice = std::clamp<std::int64_t>(std::max(least, timely), 1, run_limit());
   return std::min(static_cast<std::size_t>(slice), longest_slice_);
@@ -347,13 +348,14 @@ void Workload::abandoned(std::int64_t offset, std::uint32_t attempt, const kafka
 
 /// Holds follow the limit: a lane takes no more than fits its workers and its queue.
 void Workload::follow_limit() {
-  const auto limit = context_.adaptive == nullptr ? most_ : std::min(most_, context_.adaptive->limit());
+  const auto most = most_workers();
+  const auto limit = stage_.adaptive == nullptr ? most : std::min(most, stage_.adaptive->limit());
   const auto now = pool_->limits();
-  if (now.workers != limit || now.queue != context_.lanes.queue) pool_->resize(limit, context_.lanes.queue);
+  if (now.workers != limit || now.queue != stage_.settings.queue) pool_->resize(limit, stage_.settings.queue);
 }
 
 void Workload::tick(TimePoint now) {
-  if (context_.adaptive != nullptr) follow_limit();
+  if (stage_.adaptive != nullptr) follow_limit();
   if (const auto measured = service_time(); measured > Duration::zero())
     line_.downstream().note_service_time(measured);
   for (const auto& job : pool_->expire(now)) report_stuck(job);
@@ -369,7 +371,7 @@ void Workload::report_stuck(const pool::Range& job) const {
                    {"partition", id_.partition.partition},
                    {"offset", ledger_.offset_of(batch.items[job.begin].sequence)},
                    {"epoch", id_.epoch},
-                   {"handler", context_.handler->name()},
+                   {"handler", stage_.handler->name()},
                    {"hint", "the attempt ignores its timeout; another worker was added in its place"}});
 }
 

@@ -19,12 +19,12 @@
 #include <span>
 #include <vector>
 
-#include "lane/bulkhead/line.h"
 #include "lane/commit/crash_gate.h"
 #include "lane/execution.h"
 #include "lane/ledger/key_order.h"
 #include "lane/ledger/ledger.h"
 #include "lane/shared/lane_context.h"
+#include "lane/stage/line.h"
 #include "lane/state/lane_id.h"
 #include "lane/state/lane_stats.h"
 #include "lane/workload/work_batch.h"
@@ -41,22 +41,23 @@ class Workload {
     std::uint32_t begin;
   };
 
-  struct Settings {
-    std::uint32_t workers = 0;                ///< 0: those of the lanes
-    bool passes_on = false;                   ///< another pool is next
-    Duration longest_wait = Duration::max();  ///< pool::Limits
+  /// Which records of the stage run here: failed ones too, unless they have workers of their own.
+  enum class Serves : std::uint8_t { all, failed };
+  struct Members {
+    const LaneContext& lane;
+    const StageContext& stage;
+    Line& line;  ///< of the records, unless a record comes with another one
+    const LaneId& id;
+    const Ledger& ledger;
+    const CrashGate& gate;
+    LaneStats& stats;
+    std::function<void()> on_ready;
   };
+  Workload(const Members& members, Serves serves);
 
-  /// `line`: of the records, unless a record comes with another one.
-  Workload(Line& line, const LaneId& id, const Ledger& ledger, const CrashGate& gate, LaneStats& stats,
-           std::function<void()> on_ready, const Settings& settings);
-
-  /// The settings of the context have changed.
-  void follow_settings(std::uint32_t workers = 0) {
-    most_ = workers > 0 ? workers : context_.lanes.workers;
-    follow_limit();
-  }
-  bool ordered() const { return context_.lanes.order != config::Order::none; }
+  /// The settings of the contexts have changed.
+  void follow_settings() { follow_limit(); }
+  bool ordered() const { return lane_.lanes.order != config::Order::none; }
   /// How many records may be taken at a time.
   std::uint32_t run_limit() const;
 
@@ -147,7 +148,7 @@ class Workload {
   std::uint64_t records() const;
   bool keys_wait() const { return keys_.waiting() > 0; }
   /// As many records as the queue has places wait behind their keys, outside the pool.
-  bool many_wait_for_keys() const { return keys_wait() && keys_.waiting() >= context_.lanes.queue; }
+  bool many_wait_for_keys() const { return keys_wait() && keys_.waiting() >= stage_.settings.queue; }
   /// Memory of the records in batches and behind their keys.
   std::uint64_t bytes() const { return bytes_; }
   Duration service_time() const { return pool_->snapshot().service_time; }
@@ -173,6 +174,8 @@ class Workload {
  private:
   bool finish(WorkBatch& batch, std::uint32_t count);
   std::uint64_t unbegun(const pool::Snapshot& snapshot) const;
+  std::uint32_t most_workers() const;
+  pool::Limits limits() const;
   void follow_limit();
   void enqueue(BatchPtr batch);
   void run_again(std::vector<handler::Item> items, Line& line, bool sequential, bool failed);
@@ -189,7 +192,9 @@ class Workload {
   void report_stuck(const pool::Range& job) const;
 
   Line& line_;
-  const LaneContext& context_;
+  const LaneContext& lane_;
+  const StageContext& stage_;
+  const Serves serves_;
   const LaneId& id_;
   const Ledger& ledger_;
   const CrashGate& gate_;
@@ -203,8 +208,6 @@ class Workload {
   std::uint64_t in_pool_ = 0;
   std::uint64_t bytes_ = 0;
   std::uint64_t life_ = 0;  // counts start_over(): batches of an earlier life are dropped
-  const bool passes_on_;
-  std::uint32_t most_;  // workers, if no adaptive limit is lower
   bool rejected_ = false;
   bool gives_back_ = false;  // no record begins any more
   std::uint64_t abandoned_ = 0;

@@ -40,11 +40,11 @@ void add_to(Family& family, const std::string& pool, std::size_t value) {
   family.samples.push_back(std::move(sample));
 }
 
-std::vector<Family> families_of_process(const NamedPools& pools, const config::Config& config) {
+std::vector<Family> families_of_process(const SharedStages& stages, const config::Config& config) {
   Family helpers(metric("named_pool_helpers"));
   Family subscribers(metric("named_pool_subscribers"));
   Family out(metric("named_pool_subscribers_out"));
-  for (const auto& pool : pool_statuses(pools, config, {}, {})) {
+  for (const auto& pool : pool_statuses(stages, config, {}, {})) {
     add_to(helpers, pool.name, pool.helped_by.size());
     add_to(subscribers, pool.name, pool.subscribers.value_or(0));
     add_to(out, pool.name, pool.subscribers_out);
@@ -55,11 +55,11 @@ std::vector<Family> families_of_process(const NamedPools& pools, const config::C
 }  // namespace
 
 std::vector<Family> pool_families(const std::vector<std::shared_ptr<const lane::Lane>>& lanes,
-                                  const NamedPools& pools, const config::Config& config) {
-  if (pools.empty()) return {};
+                                  const SharedStages& stages, const config::Config& config) {
+  if (!stages.named()) return {};
   std::vector<LaneWithPools> parts;
   for (const auto& lane : lanes) parts.push_back({lane.get(), lane->pool_views()});
-  auto families = families_of_process(pools, config);
+  auto families = families_of_process(stages, config);
   const auto add = [&](const telemetry::MetricInfo& info, auto value) {
     families.push_back(per_pool(info, parts, value));
   };

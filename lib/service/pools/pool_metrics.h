@@ -6,13 +6,13 @@
 
 #include "config/config.h"
 #include "lane/lane.h"
-#include "service/pools/named_pools.h"
+#include "service/pools/shared_stages.h"
 #include "telemetry/metrics.h"
 
 namespace laneway::service {
 
 /// Empty without named pools.
 std::vector<telemetry::Family> pool_families(const std::vector<std::shared_ptr<const lane::Lane>>& lanes,
-                                             const NamedPools& pools, const config::Config& config);
+                                             const SharedStages& stages, const config::Config& config);
 
 }  // namespace laneway::service

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "service/pools/named_pools.h"
+#include "service/pools/shared_stages.h"
 
 namespace laneway::service {
 namespace {
@@ -29,13 +29,14 @@ std::vector<std::string> helpers_of(const config::Config& config, const std::str
   return helpers;
 }
 
-std::vector<PoolStatus> pool_statuses(const NamedPools& pools, const config::Config& config,
+std::vector<PoolStatus> pool_statuses(const SharedStages& stages, const config::Config& config,
                                       const std::vector<LaneView>& lanes,
                                       const std::vector<DownstreamStatus>& downstreams) {
   std::vector<PoolStatus> all;
-  for (std::size_t i = 0; i < pools.size(); ++i) {
+  if (!stages.named()) return all;
+  for (std::size_t i = 0; i < stages.size(); ++i) {
     PoolStatus status;
-    status.name = pools.name(i);
+    status.name = stages.name(i);
     status.then = config.pools[i].then;
     status.total = config.pools[i].total;
     status.helped_by = helpers_of(config, status.name);
@@ -43,7 +44,7 @@ std::vector<PoolStatus> pool_statuses(const NamedPools& pools, const config::Con
       if (i < lane.pools.size()) add(status, lane.pools[i]);
     for (const auto& downstream : downstreams)
       if (downstream.pool == status.name) status.downstream = downstream;
-    if (const auto* subscribers = pools.subscribers(i)) {
+    if (const auto* subscribers = stages.subscribers(i)) {
       const auto each = subscribers->all();
       status.subscribers = each.size();
       status.subscribers_out = static_cast<std::size_t>(

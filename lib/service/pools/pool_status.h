@@ -14,7 +14,7 @@
 
 namespace laneway::service {
 
-class NamedPools;
+class SharedStages;
 
 struct PoolStatus {
   std::string name;
@@ -37,7 +37,7 @@ struct PoolStatus {
 };
 
 /// Without rates, which a LaneHistory knows; in the order of Config::pools. Empty without named pools.
-std::vector<PoolStatus> pool_statuses(const NamedPools& pools, const config::Config& config,
+std::vector<PoolStatus> pool_statuses(const SharedStages& stages, const config::Config& config,
                                       const std::vector<LaneView>& lanes,
                                       const std::vector<DownstreamStatus>& downstreams);
 

@@ -11,7 +11,8 @@ namespace {
 
 std::unique_ptr<Handler> passing_on(const config::ExecSettings& settings) {
   auto config = config_with(settings);
-  config.passes_on = true;
+  config.pools.resize(1);
+  config.pools.front().then = "next";
   auto handler = make_handler(config);
   REQUIRE(handler.ok());
   return std::move(handler).value();

@@ -26,7 +26,8 @@ HttpAnswer answer_of(int status, std::string body, std::string content_type = ""
 
 std::unique_ptr<Handler> passing_on(const config::HttpSettings& settings) {
   auto config = config_with(settings);
-  config.passes_on = true;
+  config.pools.resize(1);
+  config.pools.front().then = "next";
   auto handler = make_handler(config);
   REQUIRE(handler.ok());
   return std::move(handler).value();

@@ -11,7 +11,8 @@ namespace {
 
 std::unique_ptr<Handler> made_for(const std::string& path, const std::string& event = "header:type") {
   auto config = config_with(config::FanOutSettings{path, event});
-  config.passes_on = true;
+  config.pools.resize(1);
+  config.pools.front().then = "next";
   auto handler = make_handler(config);
   REQUIRE(handler.ok());
   return std::move(handler).value();
@@ -82,7 +83,8 @@ TEST_CASE("a fan-out without a next pool, or without its file, is refused") {
   auto config = config_with(config::FanOutSettings{path, "topic"});
   CHECK_FALSE(check_handler(config).ok());
   CHECK(make_handler(config).error().message == "handler.fan_out: no other pool gets its results");
-  config.passes_on = true;
+  config.pools.resize(1);
+  config.pools.front().then = "next";
   CHECK(check_handler(config).ok());
   config.handler = config::FanOutSettings{path + ".none", "topic"};
   CHECK(check_handler(config).error().kind == ErrorKind::no_input);

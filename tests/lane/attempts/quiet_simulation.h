@@ -103,8 +103,9 @@ class QuietSimulation {
       context.retry.attempts = all.story_.attempts;
       context.retry.backoff = milliseconds(500);
       context.retry.max_backoff = seconds(2);
-      context.downstream = &downstream;
-      context.handler = &all.handler_;
+      auto& stage = context.stages.emplace_back();
+      stage.downstream = &downstream;
+      stage.handler = &all.handler_;
       context.forward = &all.handler_;
       context.retry_stages = all.story_.topics.empty() ? nullptr : &all.stages_;
     }
@@ -134,7 +135,7 @@ class QuietSimulation {
           ledger_(ledger_of(committed())),
           suspects_(suspects_of(committed())),
           oldest_(process.context, id_, ledger_, state_, false, stats_),
-          attempts_(process.context, id_, ledger_, oldest_, stage_),
+          attempts_(process.context, process.downstream, false, {id_, ledger_, oldest_, stage_}),
           ids_(id_.partition),
           next_(log.committed) {}
 

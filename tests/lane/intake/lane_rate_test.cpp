@@ -7,7 +7,7 @@ using namespace laneway::lane;
 TEST_CASE("a lane takes what its rate allows, holds, and goes on when the time has come") {
   TestLane test;
   test.context.lanes.rate = {10, 0, seconds(1)};
-  test.context.lanes.queue = 100;
+  test.stage().settings.queue = 100;
   test.handler.open();
   test.partition.add_run(0, 100);
   test.begin();
@@ -94,8 +94,8 @@ struct SharedRate {
   SharedRate(const config::Rate& settings, std::size_t count) : rate(settings) {
     for (std::size_t i = 0; i < count; ++i) {
       auto& test = *lanes.emplace_back(std::make_unique<TestLane>());
-      test.context.rate = &rate;
-      test.context.lanes.queue = 4096;
+      test.context.rate = test.stage().rate = &rate;
+      test.stage().settings.queue = 4096;
       test.now = lanes.front()->now;
       test.handler.open();
     }

@@ -25,14 +25,15 @@ const kafka::TopicPartition second{"orders", 4};
 class TestMember {
  public:
   TestMember() {
-    context.lanes.workers = 4;
-    context.lanes.queue = 16;
+    context.stages.resize(1);
+    context.stages.front().settings.workers = 4;
+    context.stages.front().settings.queue = 16;
     context.lanes.drain = 2 * patience;
     context.memory.lane_bytes = 1 << 20;
     context.memory.fetch.queued_min_messages = 1000;
     context.retry.max_crashes = 0;
-    context.downstream = &no_breaker;
-    context.handler = &handler;
+    context.stages.front().downstream = &no_breaker;
+    context.stages.front().handler = &handler;
     settings.topics.names = {"orders"};
     settings.commit = {std::chrono::hours(1), 1000000};
     settings.still_draining = std::make_shared<StillDraining>();

@@ -23,13 +23,14 @@ constexpr int lanes = 20;
 /// A member with many lanes. Each begins with a completion map of about 1,400 bytes, and has one record.
 struct CommittingMember {
   CommittingMember() {
-    context.lanes.workers = 1;
+    context.stages.resize(1);
+    context.stages.front().settings.workers = 1;
     context.lanes.drain = seconds(1);
     context.memory.lane_bytes = 1 << 20;
     context.memory.fetch.queued_min_messages = 1000;
     context.retry.max_crashes = 0;
-    context.downstream = &no_breaker;
-    context.handler = &handler;
+    context.stages.front().downstream = &no_breaker;
+    context.stages.front().handler = &handler;
     settings.topics.names = {"orders"};
     settings.client["group.id"].value = "orders-webhook";
     settings.commit = {milliseconds(10), 1};

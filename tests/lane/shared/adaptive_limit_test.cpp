@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "lane/bulkhead/pooled_lane.h"
+#include "lane/stage/pooled_lane.h"
 
 namespace laneway::lane {
 namespace {
@@ -60,10 +60,10 @@ TEST_CASE("a lane takes no more than the limit and its queue, and two lanes shar
   TestLane first;
   TestLane second;
   for (auto* test : {&first, &second}) {
-    test->context.adaptive = &limit;
-    test->context.permits = &limit.permits();
-    test->context.lanes.workers = 64;
-    test->context.lanes.queue = 4;
+    test->stage().adaptive = &limit;
+    test->stage().permits = &limit.permits();
+    test->stage().settings.workers = 64;
+    test->stage().settings.queue = 4;
     test->partition.add_run(0, 100);
     test->begin();
     test->lane->tick(test->now);
@@ -156,8 +156,8 @@ TEST_CASE("a subscriber that is called too often gets a pace of its own, and the
 TEST_CASE("behind a limit, a record that is refused again and again does not wait longer and longer") {
   AdaptiveLimit limit(vegas, 64);
   TestLane test;
-  test.context.adaptive = &limit;
-  test.context.permits = &limit.permits();
+  test.stage().adaptive = &limit;
+  test.stage().permits = &limit.permits();
   test.partition.add(0);
   test.begin();
   for (int i = 0; i < 20; ++i) test.handler.answer(0, throttled());

@@ -110,7 +110,7 @@ TEST_CASE("a pace that nobody asks for any more ends for who looks at it") {
 TEST_CASE("a lane that waits for the pace of its downstream says so, and not that a rate is its limit") {
   RateLimiter all({});
   FailingLane test;
-  test.context.rate = &all;
+  test.context.rate = test.stage().rate = &all;
   test.partition.add(0);
   test.begin();
   for (int i = 0; i < 2; ++i) all.throttled(std::chrono::hours(1), false, SteadyClock::now());
@@ -124,8 +124,8 @@ TEST_CASE("a record that comes too often for its downstream uses up no attempt a
   Downstream downstream("test", {.breaker = {1, seconds(30), std::chrono::hours(1)}});
   RateLimiter all({});
   FailingLane test;
-  test.context.downstream = &downstream;
-  test.context.rate = &all;
+  test.stage().downstream = &downstream;
+  test.context.rate = test.stage().rate = &all;
   test.context.retry.max_backoff = milliseconds(200);
   test.partition.add(0);
   test.begin();
@@ -143,7 +143,7 @@ TEST_CASE("a record that comes too often for its downstream uses up no attempt a
 TEST_CASE("at the pace of a downstream, records that always fail and new records take turns") {
   RateLimiter all({});
   FailingLane test;
-  test.context.rate = &all;
+  test.context.rate = test.stage().rate = &all;
   test.context.retry.attempts = 1000;
   test.context.retry.backoff = test.context.retry.max_backoff = milliseconds(1);
   for (int i = 0; i < 100; ++i) test.handler.answer(0, handler::Outcome::retry("always"));
@@ -165,7 +165,7 @@ TEST_CASE("at the pace of a downstream, records that always fail and new records
 TEST_CASE("a record that always comes too often is tried ever more seldom") {
   RateLimiter all({});
   FailingLane test;
-  test.context.rate = &all;
+  test.context.rate = test.stage().rate = &all;
   test.context.retry.max_backoff = std::chrono::hours(1);
   test.partition.add(0);
   test.begin();

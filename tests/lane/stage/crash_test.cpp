@@ -1,5 +1,5 @@
 // A sub-job that ends the process is found, however often the process has to end for this.
-#include "lane/bulkhead/pooled_lane.h"
+#include "lane/stage/pooled_lane.h"
 
 using namespace laneway;
 using namespace laneway::lane;

@@ -1,12 +1,9 @@
-// The records of a pool that share a downstream and its limits: all records of the pool, or those of one
+// The records of a stage that share a downstream and its limits: all records of the stage, or those of one
 // subscriber (config::Each). A line has the attempts at its records, and the records that have come to the
-// pool and cannot begin yet (the backlog).
+// stage and cannot begin yet (the backlog).
 //
-// Without named pools a lane has one line, by the lane's own context, and no backlog: its records wait in the
-// workload, and then the lane holds.
-//
-// Ownership: the bulkhead's; batches of the workload refer to their line, which outlives them. Threads: the
-// loop's; workers read the handler, the downstream and the rate of the context, which are constant.
+// Ownership: the stage's; batches of the workload refer to their line, which outlives them. Threads: the
+// loop's; workers read the downstream, the rate and the adaptive limit, which are constant.
 #pragma once
 
 #include <cstdint>
@@ -22,29 +19,20 @@
 
 namespace laneway::lane {
 
-struct LineMembers {
-  const LaneId& id;
-  const Ledger& ledger;
-  const OldestWatch& oldest;
-  const delivery::RetryStage* stage;
-};
-
 class Line {
  public:
-  /// The only line of a lane without named pools.
-  Line(const LaneContext& lane, const LineMembers& members)
-      : context_(lane), attempts_(lane, members.id, members.ledger, members.oldest, members.stage) {}
-  /// A line of a named pool; `subscriber` is null unless the pool has `each`.
-  Line(const LaneContext& lane, const NamedPool& pool, std::shared_ptr<Subscriber> subscriber,
-       const LineMembers& members);
+  /// `subscriber` is null unless the stage has `each`.
+  Line(const LaneContext& lane, const StageContext& stage, std::shared_ptr<Subscriber> subscriber,
+       const Attempts::Members& members);
   ~Line();
   Line(const Line&) = delete;
   Line& operator=(const Line&) = delete;
 
-  void follow_settings(const LaneContext& lane, const NamedPool& pool);
-
-  const LaneContext& context() const { return context_; }
-  Downstream& downstream() const { return *context_.downstream; }
+  Downstream& downstream() const { return subscriber_ ? subscriber_->downstream : *stage_.downstream; }
+  /// The rate at which the calls are made, and their pace; null if there is no limit.
+  RateLimiter* rate() const { return subscriber_ ? &subscriber_->rate : stage_.rate; }
+  /// Null if the limit is fixed, and for a subscriber: a 429 lowers the subscriber's own pace instead.
+  AdaptiveLimit* adaptive() const { return subscriber_ ? nullptr : stage_.adaptive; }
   Attempts& attempts() { return attempts_; }
   const Attempts& attempts() const { return attempts_; }
   const Subscriber* subscriber() const { return subscriber_.get(); }
@@ -80,15 +68,15 @@ class Line {
   void clear_backlog();
   /// Memory of the backlog.
   std::uint64_t bytes() const { return bytes_; }
-  /// Whether the line has nothing that another one of the pool would not have, too.
+  /// Whether the line can be dropped: no backlog, no waiting and no running records.
   bool unused() const { return backlog_.empty() && attempts_.waiting().size() == 0 && running_ == 0; }
 
  private:
-  const std::unique_ptr<LaneContext> own_;  // null: the lane's
-  const LaneContext& context_;
+  const LaneContext& lane_;
+  const StageContext& stage_;
   const std::shared_ptr<Subscriber> subscriber_;
   Attempts attempts_;
-  std::optional<LaneRate> rate_;  // nullopt: the lane's intake keeps the rate
+  std::optional<LaneRate> rate_;  // nullopt if the lane's intake keeps the same rate
   bool retries_full_ = false;
   std::deque<handler::Item> backlog_;
   std::uint64_t bytes_ = 0;

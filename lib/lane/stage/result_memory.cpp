@@ -1,4 +1,4 @@
-#include "lane/bulkhead/result_memory.h"
+#include "lane/stage/result_memory.h"
 
 #include <algorithm>
 

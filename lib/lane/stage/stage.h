@@ -1,13 +1,15 @@
-// A lane's part in one pool: the workload with the pool's workers, and the lines of the records that come to
-// it. Without named pools a lane has one bulkhead, which is that of every record.
+// A lane's part in one stage of its work: the workload with the stage's workers, and the lines of the records
+// that come to the stage.
 //
-// Records that the pool or its downstream cannot take wait in the backlog of their line, so that the records
-// of other pools pass; the lane bounds what waits (lanes.max_incomplete, its share of lanes.memory). A pool
-// is not fed while the next one (config::Pool::then) rejects records: so each stage bounds the one before. A
-// pool with a next one runs no more records than there is memory for their results (result_memory.h).
+// A stage that shares the lane with others keeps what its pool or downstream cannot take in the backlogs of
+// its lines, so that the records of the others pass; the lane bounds what waits (lanes.max_incomplete, its
+// share of lanes.memory). The only stage of a lane without limits of its own has no backlog: its records wait
+// in the workload, and the lane holds. A stage is not fed while the next one (config::Pool::then) rejects
+// records: so each stage bounds the one before. A stage with a next one runs no more records than there is
+// memory for their results (result_memory.h).
 //
 // Ownership: the lane's; what the constructor is given outlives this. Threads: the loop's, except for view(),
-// name(), waiting() and retry_pool(). Nothing blocks except join, up to its deadline.
+// waiting() and retry_pool(). Nothing blocks except join, up to its deadline.
 #pragma once
 
 #include <cstddef>
@@ -18,10 +20,10 @@
 #include <string>
 #include <vector>
 
-#include "lane/bulkhead/line.h"
-#include "lane/bulkhead/result_memory.h"
 #include "lane/commit/crash_gate.h"
 #include "lane/shared/lane_context.h"
+#include "lane/stage/line.h"
+#include "lane/stage/result_memory.h"
 #include "lane/state/hold_reasons.h"
 #include "lane/state/lane_stats.h"
 #include "lane/workload/completions.h"
@@ -29,9 +31,9 @@
 
 namespace laneway::lane {
 
-/// A lane's part in a named pool at one moment.
+/// The pool of a stage at one moment.
 struct PoolView {
-  std::string name;
+  std::string name;  ///< empty without named pools
   pool::Snapshot pool;
   pool::Limits limits;
   std::uint64_t waiting = 0;         ///< records that have come to the pool, and wait outside it
@@ -41,10 +43,10 @@ struct PoolView {
   Duration work{};  ///< of these attempts, added up
 };
 
-class Bulkhead {
+class Stage {
  public:
   struct Members {
-    LineMembers line;
+    Attempts::Members line;
     Ledger& ledger;
     CrashGate& gate;
     LaneStats& stats;
@@ -52,26 +54,21 @@ class Bulkhead {
     std::function<void()> on_ready;
   };
 
-  /// `pool`: null if the lane has one pool.
-  Bulkhead(const LaneContext& lane, const NamedPool* pool, const Members& members);
+  Stage(const LaneContext& lane, const StageContext& context, const Members& members);
   /// To be called before the first record comes; null if the records are finished here.
-  void set_next(const Bulkhead* next) { next_ = next; }
-  /// `pool`: at its place after the settings have changed.
+  void set_next(const Stage* next) { next_ = next; }
+  /// The settings of the contexts have changed.
   void follow_settings();
 
-  bool named() const { return pool_ != nullptr; }
-  const NamedPool& pool_settings() const { return *pool_; }
-  /// Empty if the lane has one pool; for any thread.
-  const std::string& name() const { return name_; }
   Workload& workload() { return workload_; }
   const Workload& workload() const { return workload_; }
-  /// The workload of failed records; the same as workload() unless the pool has retry_workers.
+  /// The workload of failed records; the same as workload() unless the stage has retry_workers.
   Workload& failed() { return retries_ ? *retries_ : workload_; }
   const pool::Pool* retry_pool() const { return retries_ ? &retries_->pool() : nullptr; }
   const std::vector<std::unique_ptr<Line>>& lines() const { return lines_; }
   Line& line_of(const handler::Item& item);
 
-  /// New records of this pool.
+  /// New records of this stage.
   void take(Workload::BatchPtr batch, TimePoint now);
   void take(handler::Item item, TimePoint now);
   /// Gives the workload records of the backlogs. Returns whether it gave any.
@@ -119,6 +116,7 @@ class Bulkhead {
   bool gives_back() const { return gives_back_; }
 
  private:
+  Workload::Members workload_members() const;
   Line& add_line(std::shared_ptr<Subscriber> subscriber);
   bool feed(Line& line, TimePoint now);
   bool takes_directly(Line& line) const;
@@ -133,11 +131,12 @@ class Bulkhead {
   }
 
   const LaneContext& lane_;
-  const NamedPool* const pool_;  // null: the lane's only pool
-  const std::string name_;
+  const StageContext& context_;
+  const std::string name_;  // other threads read it
   const Members members_;
+  const bool keeps_backlog_;
   std::vector<std::unique_ptr<Line>> lines_;  // the first one is that of records without a subscriber
-  const Bulkhead* next_ = nullptr;
+  const Stage* next_ = nullptr;
   std::size_t turn_ = 0;  // the line that is fed first
   bool gives_back_ = false;
   std::optional<TimePoint> finishes_until_;  // the deadline of a drain that finishes what fits

@@ -1,6 +1,6 @@
 // Pools that gather the results of sub-jobs.
-#include "lane/bulkhead/bulkheads.h"
-#include "lane/bulkhead/pooled_lane.h"
+#include "lane/stage/pooled_lane.h"
+#include "lane/stage/stages.h"
 
 namespace laneway::lane {
 namespace {

@@ -1,7 +1,7 @@
 // The lane's share of the memory bounds what the records of a pool become in the next one.
-#include "lane/bulkhead/result_memory.h"
+#include "lane/stage/result_memory.h"
 
-#include "lane/bulkhead/pooled_lane.h"
+#include "lane/stage/pooled_lane.h"
 
 using namespace laneway;
 using namespace laneway::lane;

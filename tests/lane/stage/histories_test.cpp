@@ -7,9 +7,9 @@
 #include <optional>
 #include <stdexcept>
 
-#include "lane/bulkhead/pooled_lane.h"
-#include "lane/bulkhead/random_pools.h"
 #include "lane/commit/lane_start.h"
+#include "lane/stage/pooled_lane.h"
+#include "lane/stage/random_pools.h"
 #include "pool/permits.h"
 
 namespace laneway::lane {

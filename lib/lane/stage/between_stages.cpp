@@ -1,4 +1,4 @@
-#include "lane/bulkhead/stages.h"
+#include "lane/stage/between_stages.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "lane/bulkhead/line.h"
+#include "lane/stage/line.h"
 
 #include <algorithm>
 #include <limits>
@@ -7,57 +7,24 @@
 #include "lane/workload/work_batch.h"
 
 namespace laneway::lane {
-namespace {
 
-/// The settings that a running service can change.
-void follow(LaneContext& context, const LaneContext& lane, const config::Pool& pool) {
-  context.lanes = lane.lanes;
-  context.lanes.workers = pool.workers;
-  context.lanes.queue = pool.queue;
-  context.lanes.rate = {};  // the lane's intake keeps it
-  context.retry = lane.retry;
-  context.ledger = lane.ledger;
-}
-
-/// What the workers and the attempts of a named pool see.
-std::unique_ptr<LaneContext> context_of(const LaneContext& lane, const NamedPool& pool,
-                                        Subscriber* subscriber) {
-  auto context = std::make_unique<LaneContext>(lane);
-  context->pools.clear();
-  context->pool = pool.settings.name;
-  context->passes_on = pool.then >= 0;
-  context->handler = pool.handler;
-  context->downstream = subscriber == nullptr ? pool.downstream : &subscriber->downstream;
-  context->rate = subscriber == nullptr ? pool.rate : &subscriber->rate;
-  context->permits = pool.permits;
-  context->adaptive = subscriber == nullptr ? pool.adaptive : nullptr;
-  follow(*context, lane, pool.settings);
-  return context;
-}
-
-}  // namespace
-
-Line::Line(const LaneContext& lane, const NamedPool& pool, std::shared_ptr<Subscriber> subscriber,
-           const LineMembers& members)
-    : own_(context_of(lane, pool, subscriber.get())),
-      context_(*own_),
+Line::Line(const LaneContext& lane, const StageContext& stage, std::shared_ptr<Subscriber> subscriber,
+           const Attempts::Members& members)
+    : lane_(lane),
+      stage_(stage),
       subscriber_(std::move(subscriber)),
-      attempts_(context_, members.id, members.ledger, members.oldest, members.stage),
-      rate_(std::in_place, context_) {}
+      attempts_(lane, downstream(), adaptive() != nullptr, members) {
+  if (rate() != lane.rate) rate_.emplace(rate());
+}
 
 Line::~Line() {
   if (subscriber_) subscriber_->end(running_);
 }
 
-void Line::follow_settings(const LaneContext& lane, const NamedPool& pool) {
-  follow(*own_, lane, pool.settings);
-  attempts_.follow_settings();
-}
-
 HoldBits Line::blocked_by() {
   HoldBits reasons = 0;
   const auto waiting = attempts_.waiting().size();
-  const auto most = context_.retry.max_waiting;
+  const auto most = lane_.retry.max_waiting;
   const bool full = waiting >= (retries_full_ ? most - most / 4 : most);
   retries_full_ = full && !asks_new();
   if (retries_full_) reasons = bit(Hold::retries_full);

@@ -1,8 +1,8 @@
-// All pools of a lane: which one a record goes to, what follows when it has finished there, and what they are
-// together for the lane.
+// The stages of a lane: which one a record goes to, what follows when it has finished there, and what they
+// are together for the lane.
 //
-// Without named pools there is one bulkhead, and records go to it as they are. The ledger and the commits do
-// not know of pools: a record is complete when its work is finished in its last pool, with all its sub-jobs.
+// The ledger and the commits do not know of stages: a record is complete when its work is finished in its
+// last stage, with all its sub-jobs.
 //
 // Ownership: the lane's; what the constructor is given outlives this. Threads: the loop's, except for pool()
 // and views(). Nothing blocks except join, up to its deadline.
@@ -17,12 +17,12 @@
 #include <utility>
 #include <vector>
 
-#include "lane/bulkhead/bulkhead.h"
-#include "lane/bulkhead/gather_order.h"
+#include "lane/stage/gather_order.h"
+#include "lane/stage/stage.h"
 
 namespace laneway::lane {
 
-class Bulkheads final : public Onward {
+class Stages final : public Onward {
  public:
   struct Members {
     const LaneContext& context;
@@ -30,14 +30,14 @@ class Bulkheads final : public Onward {
     Ledger& ledger;
     const OldestWatch& oldest;
     CrashGate& gate;
-    const delivery::RetryStage* stage;
+    const delivery::RetryStage* retry_step;
     LaneStats& stats;
   };
-  Bulkheads(const Members& members, const std::function<void()>& on_ready);
+  Stages(const Members& members, const std::function<void()>& on_ready);
   /// Waits for the handlers unless join() has returned true: pools that help each other end together.
-  ~Bulkheads() override;
-  Bulkheads(const Bulkheads&) = delete;
-  Bulkheads& operator=(const Bulkheads&) = delete;
+  ~Stages() override;
+  Stages(const Stages&) = delete;
+  Stages& operator=(const Stages&) = delete;
 
   void follow_settings();
   bool ordered() const { return first().workload().ordered(); }
@@ -67,16 +67,16 @@ class Bulkheads final : public Onward {
   }
   std::uint64_t take_completed();
 
-  /// Looks at every line with its bulkhead.
+  /// Looks at every line with its stage.
   template <class Look>
   void each_line(Look look) {
-    for (const auto& bulkhead : all_)
-      for (const auto& line : bulkhead->lines()) look(*bulkhead, *line);
+    for (const auto& stage : all_)
+      for (const auto& line : stage->lines()) look(*stage, *line);
   }
   template <class Look>
   void each_line(Look look) const {
-    for (const auto& bulkhead : all_)
-      for (const auto& line : bulkhead->lines()) look(*bulkhead, static_cast<const Line&>(*line));
+    for (const auto& stage : all_)
+      for (const auto& line : stage->lines()) look(*stage, static_cast<const Line&>(*line));
   }
   /// Whether a waiting record may begin.
   bool due(TimePoint now) const;
@@ -96,9 +96,9 @@ class Bulkheads final : public Onward {
   bool none_at_work() const;
   template <class Look>
   void each_at_work(Look look) const {
-    for (const auto& bulkhead : all_) {
-      bulkhead->workload().each_at_work(look);
-      if (bulkhead->retry_pool() != nullptr) bulkhead->failed().each_at_work(look);
+    for (const auto& stage : all_) {
+      stage->workload().each_at_work(look);
+      if (stage->retry_pool() != nullptr) stage->failed().each_at_work(look);
     }
   }
 
@@ -116,12 +116,12 @@ class Bulkheads final : public Onward {
   /// Looks at all pools, those of failed records too; for any thread.
   template <class Look>
   void each_pool(Look look) const {
-    for (const auto& bulkhead : all_) {
-      look(std::as_const(*bulkhead).workload().pool());
-      if (bulkhead->retry_pool() != nullptr) look(*bulkhead->retry_pool());
+    for (const auto& stage : all_) {
+      look(std::as_const(*stage).workload().pool());
+      if (stage->retry_pool() != nullptr) look(*stage->retry_pool());
     }
   }
-  /// Of the named pools, in their order; empty if there are none. Any thread.
+  /// In the order of the stages. Any thread.
   std::vector<PoolView> views() const;
 
   // Onward
@@ -129,11 +129,10 @@ class Bulkheads final : public Onward {
   void end_part(handler::Item part, bool given_up) override;
 
  private:
-  Bulkhead& first() { return *all_.front(); }
-  const Bulkhead& first() const { return *all_.front(); }
-  bool named() const { return first().named(); }
-  /// The place of the next pool; -1: its records are finished.
-  int then(std::size_t pool) const { return named() ? lane_.context.pools[pool].then : -1; }
+  Stage& first() { return *all_.front(); }
+  const Stage& first() const { return *all_.front(); }
+  /// The place of the next stage; -1: its records are finished.
+  int then(std::size_t stage) const { return lane_.context.stages[stage].then; }
   /// Looks at the places of the pools after this one, in their order.
   template <class Look>
   void each_after(std::size_t pool, Look look) const {
@@ -154,11 +153,17 @@ class Bulkheads final : public Onward {
   void end(handler::Item item);
   void give_to(std::size_t pool, std::vector<handler::Item> items);
 
+  /// The place of the first stage of the record.
+  std::size_t stage_of(const handler::Item& item) const {
+    return lane_.context.router == nullptr ? 0 : lane_.context.router->pool_of(item);
+  }
+
   const Members lane_;
+  const std::vector<std::size_t> entries_;  // the stages that a record can go to first
   // By pool: of its records that are split, and of the results that it gathers. Outlives the pools.
   std::vector<std::uint64_t> gathering_bytes_;
   std::uint64_t passed_bytes_ = 0;  // of all records that have come to a pool from the one before
-  std::vector<std::unique_ptr<Bulkhead>> all_;
+  std::vector<std::unique_ptr<Stage>> all_;
   std::vector<std::unique_ptr<GatherOrder>> gather_orders_;  // by pool; null if it does not gather in order
   std::vector<std::vector<handler::Item>> routed_;           // of one add()
   std::uint64_t completed_ = 0;                              // records whose last sub-job has ended

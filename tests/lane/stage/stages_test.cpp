@@ -1,7 +1,7 @@
-#include "lane/bulkhead/bulkheads.h"
+#include "lane/stage/stages.h"
 
-#include "lane/bulkhead/pooled_lane.h"
 #include "lane/dead_letter_topic.h"
+#include "lane/stage/pooled_lane.h"
 
 namespace laneway::lane {
 namespace {

@@ -88,11 +88,12 @@ inline handler::Outcome result(std::string value) {
 
 /// Add the pools and the partition's records, then begin().
 struct PooledLane : TestLane {
+  PooledLane() { context.stages.clear(); }
   ~PooledLane() { lane.reset(); }
 
-  NamedPool& add_pool(const std::string& name, handler::Handler& work, std::uint32_t workers = 2,
-                      std::uint32_t queue = 2) {
-    auto& pool = context.pools.emplace_back();
+  StageContext& add_pool(const std::string& name, handler::Handler& work, std::uint32_t workers = 2,
+                         std::uint32_t queue = 2) {
+    auto& pool = context.stages.emplace_back();
     pool.settings.name = name;
     pool.settings.workers = workers;
     pool.settings.queue = queue;
@@ -102,18 +103,18 @@ struct PooledLane : TestLane {
   }
   /// Each pool leads to the one that was added after it.
   void in_a_chain() {
-    for (std::size_t i = 0; i + 1 < context.pools.size(); ++i)
-      context.pools[i].then = static_cast<int>(i + 1);
+    for (std::size_t i = 0; i + 1 < context.stages.size(); ++i)
+      context.stages[i].then = static_cast<int>(i + 1);
   }
   void route_by_key() {
     route.by = {config::Selector::Kind::key, ""};
-    for (const auto& pool : context.pools)
+    for (const auto& pool : context.stages)
       route.rows.push_back({pool.settings.name, false, pool.settings.name});
-    route.otherwise = context.pools.front().settings.name;
+    route.otherwise = context.stages.front().settings.name;
   }
   void begin(std::int64_t offset = 0, std::string metadata = {}) {
     std::vector<std::string> names;
-    for (const auto& pool : context.pools) names.push_back(pool.settings.name);
+    for (const auto& pool : context.stages) names.push_back(pool.settings.name);
     router = std::make_unique<Router>(route, names);
     context.router = router.get();
     TestLane::begin(offset, std::move(metadata));

@@ -1,4 +1,4 @@
-#include "service/pools/named_pools.h"
+#include "service/pools/shared_stages.h"
 
 #include <algorithm>
 
@@ -8,10 +8,11 @@
 namespace laneway::service {
 namespace {
 
-int place_of(const config::Config& config, const std::string& pool) {
-  const auto found = std::find_if(config.pools.begin(), config.pools.end(),
-                                  [&](const config::Pool& one) { return one.name == pool; });
-  return found == config.pools.end() ? -1 : static_cast<int>(found - config.pools.begin());
+/// -1: no stage has this name.
+int place_of(const std::vector<config::Pool>& stages, const std::string& name) {
+  const auto found = std::find_if(stages.begin(), stages.end(),
+                                  [&](const config::Pool& one) { return one.named() && one.name == name; });
+  return found == stages.end() ? -1 : static_cast<int>(found - stages.begin());
 }
 
 }  // namespace
@@ -20,10 +21,11 @@ lane::DownstreamRules rules_of(const config::Breaker& breaker, const config::Con
   return {{breaker.failures, breaker.window, breaker.probe}, breaker.slow, config.dead_letter.max_rate};
 }
 
-Result<NamedPools> NamedPools::make(const config::Config& config, handler::Handler* own) {
-  NamedPools pools;
+Result<SharedStages> SharedStages::make(const config::Config& config, handler::Handler* own) {
+  SharedStages stages;
+  stages.process_rate_ = std::make_unique<lane::RateLimiter>(config.rate);
   std::vector<std::string> names;
-  for (const config::Pool& pool : config.pools) {
+  for (const config::Pool& pool : config::stages_of(config)) {
     auto parts = std::make_unique<Parts>();
     parts->name = pool.name;
     parts->handler = pool.handler ? nullptr : own;
@@ -35,59 +37,61 @@ Result<NamedPools> NamedPools::make(const config::Config& config, handler::Handl
     }
     const auto rules = rules_of(pool.breaker, config);
     parts->downstream = std::make_unique<lane::Downstream>(parts->handler->downstream(), rules);
-    parts->rate = std::make_unique<lane::RateLimiter>(pool.rate);
+    if (pool.named()) parts->rate = std::make_unique<lane::RateLimiter>(pool.rate);
     if (pool.each.by.enabled())
       parts->subscribers = std::make_unique<lane::Subscribers>(pool.name, rules, pool.each);
     if (pool.adaptive.enabled())
       parts->adaptive = std::make_unique<lane::AdaptiveLimit>(pool.adaptive, pool.workers);
     else if (pool.total > 0)
       parts->permits = std::make_unique<pool::Permits>(pool.total);
-    names.push_back(pool.name);
-    pools.parts_.push_back(std::move(parts));
+    if (pool.named()) names.push_back(pool.name);
+    stages.parts_.push_back(std::move(parts));
   }
-  if (!names.empty()) pools.router_ = std::make_unique<lane::Router>(config.route, names);
-  return pools;
+  if (!names.empty()) stages.router_ = std::make_unique<lane::Router>(config.route, names);
+  return stages;
 }
 
-std::vector<lane::NamedPool> NamedPools::for_lanes(const config::Config& config) const {
-  std::vector<lane::NamedPool> all;
+std::vector<lane::StageContext> SharedStages::for_lanes(const config::Config& config) const {
+  const auto stages = config::stages_of(config);
+  std::vector<lane::StageContext> all;
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     const auto& parts = *parts_[i];
-    const auto& settings = config.pools[i];
-    lane::NamedPool pool;
-    pool.settings = settings;
-    pool.handler = parts.handler;
-    pool.downstream = parts.downstream.get();
-    pool.rate = parts.rate.get();
-    pool.each = parts.subscribers.get();
-    pool.adaptive = parts.adaptive.get();
-    pool.permits = parts.adaptive ? &parts.adaptive->permits() : parts.permits.get();
-    pool.then = place_of(config, settings.then);
-    all.push_back(std::move(pool));
+    lane::StageContext stage;
+    stage.settings = stages[i];
+    stage.handler = parts.handler;
+    stage.downstream = parts.downstream.get();
+    stage.rate = &rate(i);
+    stage.each = parts.subscribers.get();
+    stage.adaptive = parts.adaptive.get();
+    stage.permits = parts.adaptive ? &parts.adaptive->permits() : parts.permits.get();
+    stage.then = place_of(stages, stages[i].then);
+    all.push_back(std::move(stage));
   }
   return all;
 }
 
-void NamedPools::change(const config::Config& wanted, TimePoint now) {
+void SharedStages::change(const config::Config& wanted, TimePoint now) {
+  process_rate_->change(wanted.rate, now);
+  const auto stages = config::stages_of(wanted);
   for (std::size_t i = 0; i < parts_.size(); ++i) {
-    const auto& settings = wanted.pools[i];
+    const auto& settings = stages[i];
     const auto rules = rules_of(settings.breaker, wanted);
     parts_[i]->downstream->change(rules, now);
-    parts_[i]->rate->change(settings.rate, now);
+    if (parts_[i]->rate) parts_[i]->rate->change(settings.rate, now);
     if (parts_[i]->subscribers) parts_[i]->subscribers->change(rules, settings.each, now);
     if (parts_[i]->adaptive) parts_[i]->adaptive->change(settings.adaptive, settings.workers, now);
     if (parts_[i]->permits && settings.total > 0) parts_[i]->permits->set_limit(settings.total);
   }
 }
 
-void NamedPools::settle(TimePoint now) {
+void SharedStages::settle(TimePoint now) {
   for (const auto& parts : parts_) {
     parts->downstream->settle(now);
     if (parts->subscribers) parts->subscribers->settle(now);
   }
 }
 
-std::optional<Error> NamedPools::fatal() const {
+std::optional<Error> SharedStages::fatal() const {
   for (const auto& parts : parts_)
     if (auto fatal = parts->handler->fatal()) return fatal;
   return std::nullopt;

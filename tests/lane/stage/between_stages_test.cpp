@@ -1,6 +1,6 @@
 // Chains of pools: what comes back for one sub-job, what bounds a stage, what a drain gives back, and how a
 // sub-job that ends the process is found.
-#include "lane/bulkhead/pooled_lane.h"
+#include "lane/stage/pooled_lane.h"
 
 using namespace laneway;
 using namespace laneway::lane;

@@ -1,64 +1,69 @@
-#include "lane/bulkhead/bulkheads.h"
+#include "lane/stage/stages.h"
 
 #include <algorithm>
 #include <numeric>
 #include <utility>
 
-#include "lane/bulkhead/stages.h"
 #include "lane/shared/order_key.h"
+#include "lane/stage/between_stages.h"
 
 namespace laneway::lane {
+namespace {
 
-Bulkheads::Bulkheads(const Members& members, const std::function<void()>& on_ready) : lane_(members) {
+std::vector<std::size_t> entries_of(const LaneContext& context) {
+  return context.router == nullptr ? std::vector<std::size_t>{0} : context.router->entries();
+}
+
+}  // namespace
+
+Stages::Stages(const Members& members, const std::function<void()>& on_ready)
+    : lane_(members), entries_(entries_of(members.context)) {
   const auto& context = members.context;
-  const Bulkhead::Members parts{{members.id, members.ledger, members.oldest, members.stage},
-                                members.ledger,
-                                members.gate,
-                                members.stats,
-                                this,
-                                on_ready};
-  if (context.pools.empty()) all_.push_back(std::make_unique<Bulkhead>(context, nullptr, parts));
-  for (const auto& pool : context.pools) all_.push_back(std::make_unique<Bulkhead>(context, &pool, parts));
+  const Stage::Members parts{{members.id, members.ledger, members.oldest, members.retry_step},
+                             members.ledger,
+                             members.gate,
+                             members.stats,
+                             this,
+                             on_ready};
+  for (const auto& stage : context.stages) all_.push_back(std::make_unique<Stage>(context, stage, parts));
   routed_.resize(all_.size());
   gather_orders_.resize(all_.size());
   gathering_bytes_.resize(all_.size());
-  for (std::size_t i = 0; i < context.pools.size(); ++i) {
-    const auto& pool = context.pools[i];
-    if (pool.then >= 0) all_[i]->set_next(all_[static_cast<std::size_t>(pool.then)].get());
-    if (pool.settings.gather && ordered()) gather_orders_[i] = std::make_unique<GatherOrder>(members.ledger);
+  for (std::size_t i = 0; i < all_.size(); ++i) {
+    if (then(i) >= 0) all_[i]->set_next(all_[static_cast<std::size_t>(then(i))].get());
+    if (context.stages[i].settings.gather && ordered())
+      gather_orders_[i] = std::make_unique<GatherOrder>(members.ledger);
   }
   help_each_other();
 }
 
-Bulkheads::~Bulkheads() {
+Stages::~Stages() {
   close();
   while (!join(Deadline::in(seconds(60)))) {
   }
 }
 
-/// Idle workers of a pool run the records of those that it helps.
-void Bulkheads::help_each_other() {
-  const auto& pools = lane_.context.pools;
-  for (std::size_t i = 0; i < pools.size(); ++i) {
+/// Idle workers of a stage run the records of those that it helps.
+void Stages::help_each_other() {
+  const auto& stages = lane_.context.stages;
+  for (std::size_t i = 0; i < stages.size(); ++i) {
     std::vector<pool::Pool*> helped;
-    for (const auto& name : pools[i].settings.helps)
+    for (const auto& name : stages[i].settings.helps)
       for (std::size_t k = 0; k < all_.size(); ++k)
-        if (pools[k].settings.name == name) helped.push_back(&all_[k]->workload().own_pool());
+        if (stages[k].settings.name == name) helped.push_back(&all_[k]->workload().own_pool());
     if (!helped.empty()) all_[i]->workload().own_pool().help(helped);
   }
 }
 
-void Bulkheads::follow_settings() {
-  for (const auto& bulkhead : all_) bulkhead->follow_settings();
+void Stages::follow_settings() {
+  for (const auto& stage : all_) stage->follow_settings();
 }
 
 // Records come and go
 
-void Bulkheads::add(Workload::BatchPtr batch, TimePoint now) {
-  if (!named()) return first().take(std::move(batch), now);
-  const auto& router = *lane_.context.router;
-  if (router.entries().size() == 1) return take(router.entries().front(), std::move(batch), now);
-  for (auto& item : batch->items) routed_[router.pool_of(item)].push_back(std::move(item));
+void Stages::add(Workload::BatchPtr batch, TimePoint now) {
+  if (entries_.size() == 1) return take(entries_.front(), std::move(batch), now);
+  for (auto& item : batch->items) routed_[stage_of(item)].push_back(std::move(item));
   batch->items.clear();
   put_back(std::move(batch));
   for (std::size_t i = 0; i < routed_.size(); ++i) {
@@ -71,7 +76,7 @@ void Bulkheads::add(Workload::BatchPtr batch, TimePoint now) {
   }
 }
 
-void Bulkheads::take(std::size_t entry, Workload::BatchPtr batch, TimePoint now) {
+void Stages::take(std::size_t entry, Workload::BatchPtr batch, TimePoint now) {
   each_after(entry, [&](std::size_t later) {
     auto* order = gather_orders_[later].get();
     if (order == nullptr) return;
@@ -82,31 +87,29 @@ void Bulkheads::take(std::size_t entry, Workload::BatchPtr batch, TimePoint now)
   all_[entry]->take(std::move(batch), now);
 }
 
-bool Bulkheads::put_off(handler::Item& item, TimePoint now) {
+bool Stages::put_off(handler::Item& item, TimePoint now) {
   const auto left = first().lines().front()->attempts().restore(item);
   if (left == Duration::zero()) return false;
-  auto& bulkhead = named() ? *all_[lane_.context.router->pool_of(item)] : first();
-  bulkhead.line_of(item).attempts().put_off(std::move(item), now + left);
+  all_[stage_of(item)]->line_of(item).attempts().put_off(std::move(item), now + left);
   return true;
 }
 
-void Bulkheads::give_to(std::size_t pool, std::vector<handler::Item> items) {
+void Stages::give_to(std::size_t pool, std::vector<handler::Item> items) {
   for (auto& item : items) all_[pool]->take(std::move(item), now_);
 }
 
 /// The place of the pool that gathers the sub-jobs which this pool's records are split into; -1 if none does.
-int Bulkheads::gatherer_after(std::size_t pool) const {
-  const auto& pools = lane_.context.pools;
+int Stages::gatherer_after(std::size_t pool) const {
   // The results of this pool go to the next one; what those have as results may be gathered.
   for (auto place = then(pool); place >= 0;) {
     place = then(static_cast<std::size_t>(place));
-    if (place >= 0 && pools[static_cast<std::size_t>(place)].settings.gather) return place;
+    if (place >= 0 && lane_.context.stages[static_cast<std::size_t>(place)].settings.gather) return place;
   }
   return -1;
 }
 
-void Bulkheads::pass_on(handler::Item done) {
-  const auto next = static_cast<std::size_t>(lane_.context.pools[collecting_].then);
+void Stages::pass_on(handler::Item done) {
+  const auto next = static_cast<std::size_t>(then(collecting_));
   if (all_[next]->gives_back()) return;  // a drain that lets nothing more begin: the record runs again
   const auto before = passed_on();
   go_on(next, std::move(done));
@@ -115,12 +118,12 @@ void Bulkheads::pass_on(handler::Item done) {
 }
 
 /// Rises by what a record becomes when it goes on.
-std::uint64_t Bulkheads::passed_on() const {
+std::uint64_t Stages::passed_on() const {
   return std::accumulate(gathering_bytes_.begin(), gathering_bytes_.end(), passed_bytes_);
 }
 
-void Bulkheads::go_on(std::size_t next, handler::Item done) {
-  if (lane_.context.pools[next].settings.gather) {
+void Stages::go_on(std::size_t next, handler::Item done) {
+  if (lane_.context.stages[next].settings.gather) {
     if (done.progress->gathering && done.progress->gathering->gatherer() == static_cast<int>(next))
       return end_part(std::move(done), false);
     const std::vector<handler::Gathering::Result> alone{{"0", take_results(done), false}};
@@ -135,13 +138,13 @@ void Bulkheads::go_on(std::size_t next, handler::Item done) {
   give_to(next, std::move(items));
 }
 
-void Bulkheads::end(handler::Item item) {
+void Stages::end(handler::Item item) {
   if (item.progress && item.progress->gathering) return end_part(std::move(item), false);
   ++completed_;
   lane_.ledger.complete(item.sequence);
 }
 
-void Bulkheads::end_part(handler::Item part, bool given_up) {
+void Stages::end_part(handler::Item part, bool given_up) {
   const auto gathering = part.progress->gathering;
   const auto index = part.progress->index;
   if (!gathering->finish(index, {part.progress->part, take_results(part), given_up})) return;
@@ -152,7 +155,7 @@ void Bulkheads::end_part(handler::Item part, bool given_up) {
 }
 
 /// Gives the pool the record, and those that have waited for this one.
-void Bulkheads::gather(std::size_t pool, handler::Item whole) {
+void Stages::gather(std::size_t pool, handler::Item whole) {
   passed_bytes_ += memory_of(whole);
   auto* order = gather_orders_[pool].get();
   const auto key = order == nullptr ? 0 : order_key(lane_.context.lanes, origin_of(whole));
@@ -163,7 +166,7 @@ void Bulkheads::gather(std::size_t pool, handler::Item whole) {
 }
 
 /// A record may have waited for others that were complete before they came to the pool.
-void Bulkheads::gather_late() {
+void Stages::gather_late() {
   for (std::size_t i = 0; i < gather_orders_.size(); ++i) {
     if (!gather_orders_[i] || gather_orders_[i]->empty()) continue;
     std::vector<handler::Item> ready;
@@ -174,25 +177,25 @@ void Bulkheads::gather_late() {
 
 // A turn
 
-void Bulkheads::collect(TimePoint now) {
+void Stages::collect(TimePoint now) {
   now_ = now;
   for (collecting_ = 0; collecting_ < all_.size(); ++collecting_) all_[collecting_]->collect(now);
   gather_late();
 }
 
-void Bulkheads::submit(TimePoint now) {
+void Stages::submit(TimePoint now) {
   // From the last stage to the first: what one takes lets the one before go on.
   for (std::size_t i = all_.size(); i-- > 0;) {
-    auto& bulkhead = *all_[i];
-    bulkhead.begin_turn();
-    if (bulkhead.retry_pool() != nullptr) submit(i, bulkhead.failed(), now);
+    auto& stage = *all_[i];
+    stage.begin_turn();
+    if (stage.retry_pool() != nullptr) submit(i, stage.failed(), now);
     do {
-      submit(i, bulkhead.workload(), now);
-    } while (bulkhead.feed(now));
+      submit(i, stage.workload(), now);
+    } while (stage.feed(now));
   }
 }
 
-void Bulkheads::submit(std::size_t pool, Workload& workload, TimePoint now) {
+void Stages::submit(std::size_t pool, Workload& workload, TimePoint now) {
   std::optional<std::uint64_t> left;
   while (const auto* next = workload.next()) {
     auto most = pool::all_jobs;
@@ -209,7 +212,7 @@ void Bulkheads::submit(std::size_t pool, Workload& workload, TimePoint now) {
 }
 
 /// Whether the first of these records may go to the pool now.
-bool Bulkheads::may_begin(const Workload::Pending& next, TimePoint now) {
+bool Stages::may_begin(const Workload::Pending& next, TimePoint now) {
   auto& batch = *next.batch;
   const auto entry = lane_.gate.may_begin(batch, next.begin > 0, none_at_work(), now);
   if (entry == CrashGate::Entry::condemned) {
@@ -223,10 +226,9 @@ bool Bulkheads::may_begin(const Workload::Pending& next, TimePoint now) {
   return entry != CrashGate::Entry::later;
 }
 
-HoldBits Bulkheads::blocked(TimePoint now) const {
-  if (!named()) return first().blocked(now);
+HoldBits Stages::blocked(TimePoint now) const {
   HoldBits reasons = 0;
-  for (const auto entry : lane_.context.router->entries()) {
+  for (const auto entry : entries_) {
     const auto of_entry = all_[entry]->blocked(now);
     if (of_entry == 0) return 0;
     reasons = static_cast<HoldBits>(reasons | of_entry);
@@ -234,122 +236,120 @@ HoldBits Bulkheads::blocked(TimePoint now) const {
   return reasons;
 }
 
-void Bulkheads::tick(TimePoint now) {
+void Stages::tick(TimePoint now) {
   now_ = now;
   for (collecting_ = 0; collecting_ < all_.size(); ++collecting_) all_[collecting_]->tick(now);
   gather_late();
 }
 
-TimePoint Bulkheads::next_due(TimePoint now) {
+TimePoint Stages::next_due(TimePoint now) {
   auto next = TimePoint::max();
-  for (const auto& bulkhead : all_) next = std::min(next, bulkhead->next_due(now));
+  for (const auto& stage : all_) next = std::min(next, stage->next_due(now));
   return next;
 }
 
-void Bulkheads::set_eager(bool eager) {
+void Stages::set_eager(bool eager) {
   eager = eager || waits_for_memory();  // which becomes free when records of another pool are finished
-  for (const auto& bulkhead : all_) bulkhead->set_eager(eager || bulkhead->workload().keys_wait());
+  for (const auto& stage : all_) stage->set_eager(eager || stage->workload().keys_wait());
 }
 
-std::uint64_t Bulkheads::take_completed() {
+std::uint64_t Stages::take_completed() {
   auto completed = std::exchange(completed_, 0);
-  for (const auto& bulkhead : all_) completed += bulkhead->take_completed();
+  for (const auto& stage : all_) completed += stage->take_completed();
   return completed;
 }
 
 // What all are together
 
-bool Bulkheads::due(TimePoint now) const {
+bool Stages::due(TimePoint now) const {
   bool due = false;
-  each_line([&](const Bulkhead&, const Line& line) { due = due || line.attempts().due(now); });
+  each_line([&](const Stage&, const Line& line) { due = due || line.attempts().due(now); });
   return due;
 }
 
-std::optional<TimePoint> Bulkheads::next_attempt() const {
+std::optional<TimePoint> Stages::next_attempt() const {
   std::optional<TimePoint> next;
-  each_line([&](const Bulkhead&, const Line& line) {
+  each_line([&](const Stage&, const Line& line) {
     const auto due = line.attempts().next_due();
     if (due && (!next || *due < *next)) next = due;
   });
   return next;
 }
 
-bool Bulkheads::breaker_holds() const {
+bool Stages::breaker_holds() const {
   bool holds = false;
-  each_line([&](const Bulkhead&, const Line& line) { holds = holds || line.breaker_holds(); });
+  each_line([&](const Stage&, const Line& line) { holds = holds || line.breaker_holds(); });
   return holds;
 }
 
-bool Bulkheads::downstreams_work() const {
+bool Stages::downstreams_work() const {
   bool work = true;
-  each_line([&](const Bulkhead&, const Line& line) { work = work && line.downstream().closed(); });
+  each_line([&](const Stage&, const Line& line) { work = work && line.downstream().closed(); });
   return work;
 }
 
-std::vector<const WaitingRecords*> Bulkheads::waiting() const {
+std::vector<const WaitingRecords*> Stages::waiting() const {
   std::vector<const WaitingRecords*> waiting;
-  each_line([&](const Bulkhead&, const Line& line) { waiting.push_back(&line.attempts().waiting()); });
+  each_line([&](const Stage&, const Line& line) { waiting.push_back(&line.attempts().waiting()); });
   return waiting;
 }
 
-std::uint64_t Bulkheads::waiting_attempts() const {
+std::uint64_t Stages::waiting_attempts() const {
   std::uint64_t waiting = 0;
-  each_line([&](const Bulkhead&, const Line& line) { waiting += line.attempts().waiting().size(); });
+  each_line([&](const Stage&, const Line& line) { waiting += line.attempts().waiting().size(); });
   return waiting;
 }
 
-std::uint64_t Bulkheads::bytes() const {
+std::uint64_t Stages::bytes() const {
   std::uint64_t bytes = 0;
   for (std::size_t i = 0; i < all_.size(); ++i) bytes += bytes_of(i) + gathering_bytes_[i];
   return bytes;
 }
 
 /// Of the records that wait for this pool, and are in it.
-std::uint64_t Bulkheads::bytes_of(std::size_t pool) const {
+std::uint64_t Stages::bytes_of(std::size_t pool) const {
   const auto& order = gather_orders_[pool];
   return all_[pool]->bytes() + (order ? order->bytes() : 0);
 }
 
-/// The memory that is left for what this pool's records become: the lane's share, without what they are.
-std::uint64_t Bulkheads::left_for_results(std::size_t pool) const {
+/// The lane's share of the memory, minus what the results of this stage already use.
+std::uint64_t Stages::left_for_results(std::size_t pool) const {
   const auto share = lane_.context.memory.lane_bytes;
   auto used = gathering_bytes_[pool];
   each_after(pool, [&](std::size_t later) { used += bytes_of(later) + gathering_bytes_[later]; });
   return share - std::min(share, used);
 }
 
-Duration Bulkheads::time_left() const {
+Duration Stages::time_left() const {
   Duration longest{};
-  for (const auto& bulkhead : all_) longest = std::max(longest, bulkhead->time_left());
+  for (const auto& stage : all_) longest = std::max(longest, stage->time_left());
   return longest;
 }
 
-bool Bulkheads::service_known() const {
-  return std::any_of(all_.begin(), all_.end(), [](const auto& bulkhead) {
-    return bulkhead->workload().service_time() > Duration::zero();
-  });
+bool Stages::service_known() const {
+  return std::any_of(all_.begin(), all_.end(),
+                     [](const auto& stage) { return stage->workload().service_time() > Duration::zero(); });
 }
 
-bool Bulkheads::idle() const {
-  return std::all_of(all_.begin(), all_.end(), [](const auto& bulkhead) { return bulkhead->idle(); }) &&
+bool Stages::idle() const {
+  return std::all_of(all_.begin(), all_.end(), [](const auto& stage) { return stage->idle(); }) &&
          std::all_of(gather_orders_.begin(), gather_orders_.end(),
                      [](const auto& order) { return !order || order->empty(); });
 }
 
-bool Bulkheads::none_at_work() const {
-  return std::all_of(all_.begin(), all_.end(), [](const auto& bulkhead) { return bulkhead->none_at_work(); });
+bool Stages::none_at_work() const {
+  return std::all_of(all_.begin(), all_.end(), [](const auto& stage) { return stage->none_at_work(); });
 }
 
-std::vector<PoolView> Bulkheads::views() const {
+std::vector<PoolView> Stages::views() const {
   std::vector<PoolView> views;
-  if (!named()) return views;
-  for (const auto& bulkhead : all_) views.push_back(bulkhead->view());
+  for (const auto& stage : all_) views.push_back(stage->view());
   return views;
 }
 
 // The end
 
-void Bulkheads::begin_drain(bool finish, Duration left, TimePoint now) {
+void Stages::begin_drain(bool finish, Duration left, TimePoint now) {
   std::vector<std::uint64_t> incoming(all_.size());
   for (std::size_t i = 0; i < all_.size(); ++i)
     if (then(i) >= 0)
@@ -362,36 +362,36 @@ void Bulkheads::begin_drain(bool finish, Duration left, TimePoint now) {
   }
 }
 
-bool Bulkheads::drained() const {
-  return std::all_of(all_.begin(), all_.end(), [](const auto& bulkhead) { return bulkhead->drained(); });
+bool Stages::drained() const {
+  return std::all_of(all_.begin(), all_.end(), [](const auto& stage) { return stage->drained(); });
 }
 
-void Bulkheads::cancel() {
+void Stages::cancel() {
   for (collecting_ = 0; collecting_ < all_.size(); ++collecting_) all_[collecting_]->cancel();
 }
 
-void Bulkheads::close() {
-  for (const auto& bulkhead : all_) bulkhead->close();
+void Stages::close() {
+  for (const auto& stage : all_) stage->close();
 }
 
-void Bulkheads::start_over() {
-  for (const auto& bulkhead : all_) bulkhead->start_over();
+void Stages::start_over() {
+  for (const auto& stage : all_) stage->start_over();
   for (const auto& order : gather_orders_)
     if (order) order->clear();
 }
 
-std::uint64_t Bulkheads::abandon(bool log) {
+std::uint64_t Stages::abandon(bool log) {
   std::uint64_t abandoned = 0;
-  for (const auto& bulkhead : all_) {
-    if (log) bulkhead->abandon();
-    abandoned += bulkhead->abandoned();
+  for (const auto& stage : all_) {
+    if (log) stage->abandon();
+    abandoned += stage->abandoned();
   }
   return abandoned;
 }
 
-bool Bulkheads::join(Deadline deadline) {
+bool Stages::join(Deadline deadline) {
   bool joined = true;
-  for (const auto& bulkhead : all_) joined = bulkhead->join(deadline) && joined;
+  for (const auto& stage : all_) joined = stage->join(deadline) && joined;
   return joined;
 }
 

@@ -1,11 +1,11 @@
-#include "lane/bulkhead/bulkhead.h"
+#include "lane/stage/stage.h"
 
 #include <algorithm>
 #include <numeric>
 #include <utility>
 
 #include "handler/format/selected_text.h"
-#include "lane/bulkhead/stages.h"
+#include "lane/stage/between_stages.h"
 
 namespace laneway::lane {
 namespace {
@@ -18,24 +18,11 @@ constexpr std::size_t many_lines = 256;
 /// Places of a subscriber may become free in another lane, which does not signal this one.
 constexpr Duration between_turns = milliseconds(20);
 
-std::vector<std::unique_ptr<Line>> first_line(const LaneContext& lane, const NamedPool* pool,
-                                              const LineMembers& members) {
+std::vector<std::unique_ptr<Line>> first_line(const LaneContext& lane, const StageContext& stage,
+                                              const Attempts::Members& members) {
   std::vector<std::unique_ptr<Line>> lines;
-  lines.push_back(pool == nullptr ? std::make_unique<Line>(lane, members)
-                                  : std::make_unique<Line>(lane, *pool, nullptr, members));
+  lines.push_back(std::make_unique<Line>(lane, stage, nullptr, members));
   return lines;
-}
-
-std::uint32_t retry_workers(const NamedPool* pool) {
-  return pool == nullptr ? 0 : pool->settings.retry_workers;
-}
-
-bool passes_on(const NamedPool* pool) { return pool != nullptr && pool->then >= 0; }
-
-Workload::Settings settings_of(const NamedPool* pool, std::uint32_t workers) {
-  Workload::Settings settings{workers, passes_on(pool)};
-  if (pool != nullptr && !pool->settings.helps.empty()) settings.longest_wait = pool->settings.longest_wait;
-  return settings;
 }
 
 void add_attempts(PoolView& view, const pool::Pool& pool) {
@@ -46,64 +33,62 @@ void add_attempts(PoolView& view, const pool::Pool& pool) {
 
 }  // namespace
 
-Bulkhead::Bulkhead(const LaneContext& lane, const NamedPool* pool, const Members& members)
+Stage::Stage(const LaneContext& lane, const StageContext& context, const Members& members)
     : lane_(lane),
-      pool_(pool),
-      name_(pool == nullptr ? std::string() : pool->settings.name),
+      context_(context),
+      name_(context.settings.name),
       members_(members),
-      lines_(first_line(lane, pool, members.line)),
-      workload_(*lines_.front(), members.line.id, members.ledger, members.gate, members.stats,
-                members.on_ready, settings_of(pool, 0)),
+      keeps_backlog_(lane.stages.size() > 1 || context.each != nullptr || context.rate != lane.rate),
+      lines_(first_line(lane, context, members.line)),
+      workload_(workload_members(), Workload::Serves::all),
       completions_(members.ledger, members.gate, workload_, workload_, members.onward) {
-  const auto workers = retry_workers(pool);
-  if (workers == 0) return;
-  retries_.emplace(*lines_.front(), members.line.id, members.ledger, members.gate, members.stats,
-                   members.on_ready, settings_of(pool, workers));
+  if (context.settings.retry_workers == 0) return;
+  retries_.emplace(workload_members(), Workload::Serves::failed);
   retry_completions_.emplace(members.ledger, members.gate, *retries_, *retries_, members.onward);
 }
 
-void Bulkhead::follow_settings() {
-  if (pool_ == nullptr) {
-    lines_.front()->attempts().follow_settings();
-  } else {
-    for (const auto& line : lines_) line->follow_settings(lane_, *pool_);
-  }
-  workload_.follow_settings();
-  if (retries_) retries_->follow_settings(std::max(retry_workers(pool_), 1U));
+Workload::Members Stage::workload_members() const {
+  return {lane_,           context_,      *lines_.front(), members_.line.id,
+          members_.ledger, members_.gate, members_.stats,  members_.on_ready};
 }
 
-Line& Bulkhead::line_of(const handler::Item& item) {
-  if (pool_ == nullptr || pool_->each == nullptr) return *lines_.front();
+void Stage::follow_settings() {
+  for (const auto& line : lines_) line->attempts().follow_settings();
+  each_workload([](Workload& workload, Completions&) { workload.follow_settings(); });
+}
+
+Line& Stage::line_of(const handler::Item& item) {
+  if (context_.each == nullptr) return *lines_.front();
   const auto part = item.progress ? std::string_view(item.progress->part) : std::string_view();
-  const auto text = handler::selected_text(pool_->each->by(), item.record, part);
-  auto subscriber = pool_->each->find(text.value_or(std::string()));
+  const auto text = handler::selected_text(context_.each->by(), item.record, part);
+  auto subscriber = context_.each->find(text.value_or(std::string()));
   for (const auto& line : lines_)
     if (line->subscriber() == subscriber.get()) return *line;
   return add_line(std::move(subscriber));
 }
 
-Line& Bulkhead::add_line(std::shared_ptr<Subscriber> subscriber) {
+Line& Stage::add_line(std::shared_ptr<Subscriber> subscriber) {
   if (lines_.size() >= many_lines)
     lines_.erase(
         std::remove_if(lines_.begin() + 1, lines_.end(), [](const auto& line) { return line->unused(); }),
         lines_.end());
-  return *lines_.emplace_back(std::make_unique<Line>(lane_, *pool_, std::move(subscriber), members_.line));
+  return *lines_.emplace_back(std::make_unique<Line>(lane_, context_, std::move(subscriber), members_.line));
 }
 
 /// Whether a run of records may pass the backlog.
-bool Bulkhead::takes_directly(Line& line) const {
-  const auto* rate = line.context().rate;
-  return pool_->each == nullptr && line.backlog().empty() && workload_.next() == nullptr &&
+bool Stage::takes_directly(Line& line) const {
+  if (!keeps_backlog_) return true;
+  const auto* rate = line.rate();
+  return context_.each == nullptr && line.backlog().empty() && workload_.next() == nullptr &&
          (rate == nullptr || !rate->limited()) && line.downstream().closed() && line.blocked_by() == 0 &&
          (next_ == nullptr || !next_->crowded());
 }
 
-void Bulkhead::take(Workload::BatchPtr batch, TimePoint now) {
-  if (pool_ == nullptr) return workload_.add(std::move(batch));
+void Stage::take(Workload::BatchPtr batch, TimePoint now) {
   auto& line = *lines_.front();
   if (takes_directly(line)) {
     batch->line = &line;
-    batch->passes_on = passes_on(pool_);
+    batch->passes_on = context_.passes_on();
     return workload_.add(std::move(batch));
   }
   for (auto& item : batch->items) take(std::move(item), now);
@@ -111,15 +96,15 @@ void Bulkhead::take(Workload::BatchPtr batch, TimePoint now) {
   workload_.put_back(std::move(batch));
 }
 
-void Bulkhead::take(handler::Item item, TimePoint now) {
+void Stage::take(handler::Item item, TimePoint now) {
   if (gives_back_) return;  // the next owner of the partition gets the record
   auto& line = line_of(item);
   line.wait(std::move(item), now);
   publish();
 }
 
-bool Bulkhead::feed(TimePoint now) {
-  if (pool_ == nullptr || waiting_.get() == 0) return false;
+bool Stage::feed(TimePoint now) {
+  if (waiting_.get() == 0) return false;
   bool fed = false;
   for (std::size_t i = 0; i < lines_.size(); ++i)
     fed = feed(*lines_[(turn_ + i) % lines_.size()], now) || fed;
@@ -128,7 +113,7 @@ bool Bulkhead::feed(TimePoint now) {
   return fed;
 }
 
-bool Bulkhead::feed(Line& line, TimePoint now) {
+bool Stage::feed(Line& line, TimePoint now) {
   if (line.backlog().empty() || workload_.next() != nullptr) return false;
   if ((next_ != nullptr && next_->crowded()) || line.blocked_by() != 0) return false;
   const auto most = std::min(lines_.size() > 1 ? fed_of_many : fed_of_one, workload_.run_limit());
@@ -146,32 +131,32 @@ bool Bulkhead::feed(Line& line, TimePoint now) {
   return true;
 }
 
-bool Bulkhead::crowded() const {
+bool Stage::crowded() const {
   if (workload_.next() != nullptr) return true;
   // In a drain the records behind one that has failed go no further, and what fits in time goes on.
   if (!completions_.drains() && workload_.many_wait_for_keys()) return true;
-  return pool_->each == nullptr && !lines_.front()->backlog().empty();
+  return context_.each == nullptr && !lines_.front()->backlog().empty();
 }
 
-HoldBits Bulkhead::blocked(TimePoint now) const {
+HoldBits Stage::blocked(TimePoint now) const {
   auto& line = *lines_.front();
   HoldBits reasons = 0;
   const auto add = [&](Hold reason) { reasons = static_cast<HoldBits>(reasons | bit(reason)); };
   if (workload_.next() != nullptr || (next_ != nullptr && next_->crowded())) add(Hold::pool_full);
-  if (pool_ != nullptr && pool_->each != nullptr) return reasons;
+  if (context_.each != nullptr) return reasons;
   reasons = static_cast<HoldBits>(reasons | line.blocked_by());
   if (!line.backlog().empty() && line.rate_waits(now)) add(Hold::rate_limited);
   return reasons;
 }
 
-void Bulkhead::note_results(std::uint64_t bytes) {
+void Stage::note_results(std::uint64_t bytes) {
   results_.note(bytes);
   // A slice goes to the pool whole, and others are to run beside it.
   const auto slice = std::max<std::uint64_t>(results_.records(lane_.memory.lane_bytes / 4, 1), 1);
   each_workload([&](Workload& workload, Completions&) { workload.limit_slice(slice); });
 }
 
-std::uint32_t Bulkhead::most_to_begin(const Workload::Pending& next, std::uint64_t left) {
+std::uint32_t Stage::most_to_begin(const Workload::Pending& next, std::uint64_t left) {
   const auto in_pool = workload_.in_pool() + (retries_ ? retries_->in_pool() : 0);
   auto most = results_.records(left, workload_.pool().limits().workers);
   most -= std::min(most, in_pool);
@@ -186,7 +171,7 @@ std::uint32_t Bulkhead::most_to_begin(const Workload::Pending& next, std::uint64
 }
 
 /// Whether nothing in the pools after this one would end without a further record, and free its memory.
-bool Bulkhead::none_further_on() const {
+bool Stage::none_further_on() const {
   for (const auto* next = next_; next != nullptr; next = next->next_) {
     const bool retries = std::any_of(next->lines_.begin(), next->lines_.end(), [](const auto& line) {
       return line->attempts().waiting().size() > 0 && !line->asks_new();
@@ -196,24 +181,23 @@ bool Bulkhead::none_further_on() const {
   return true;
 }
 
-void Bulkhead::collect(TimePoint now) {
+void Stage::collect(TimePoint now) {
   each_workload([&](Workload&, Completions& completions) { completions.collect(now); });
 }
 
-void Bulkhead::tick(TimePoint now) {
+void Stage::tick(TimePoint now) {
   each_workload([&](Workload& workload, Completions& completions) {
     workload.tick(now);
     completions.collect_overdue();
   });
   if (finishes_until_) give_back_late(*finishes_until_ - now);
-  if (pool_ == nullptr) return;
   for (const auto& line : lines_) give_up_waiting(*line, now);
   publish();
 }
 
 /// A record that its subscriber has not taken for too long must not hold back those of the others.
-void Bulkhead::give_up_waiting(Line& line, TimePoint now) {
-  const auto longest = pool_->settings.each.longest_wait;
+void Stage::give_up_waiting(Line& line, TimePoint now) {
+  const auto longest = context_.settings.each.longest_wait;
   if (line.subscriber() == nullptr || longest == Duration::zero() || lane_.forward == nullptr) return;
   const auto give_up = [&](handler::Item item) {
     line.attempts().give_up_unbegun(item, line.downstream().name());
@@ -227,9 +211,9 @@ void Bulkhead::give_up_waiting(Line& line, TimePoint now) {
   while (auto item = line.attempts().take_work_since(now - longest)) give_up(std::move(*item));
 }
 
-TimePoint Bulkhead::next_due(TimePoint now) {
+TimePoint Stage::next_due(TimePoint now) {
   auto next = TimePoint::max();
-  if (pool_ == nullptr || waiting_.get() == 0) return next;
+  if (waiting_.get() == 0) return next;
   for (const auto& line : lines_) {
     if (line->backlog().empty()) continue;
     if (line->rate_waits(now))
@@ -240,36 +224,36 @@ TimePoint Bulkhead::next_due(TimePoint now) {
 }
 
 /// The results of a stage go on, and a subscriber's places become free, when the loop learns of them.
-void Bulkhead::set_eager(bool eager) {
-  const bool always = pool_ != nullptr && (pool_->then >= 0 || pool_->each != nullptr || waiting_.get() > 0);
+void Stage::set_eager(bool eager) {
+  const bool always = context_.passes_on() || context_.each != nullptr || waiting_.get() > 0;
   each_workload([&](Workload& workload, Completions&) { workload.set_eager(eager || always); });
 }
 
-std::uint64_t Bulkhead::take_completed() {
+std::uint64_t Stage::take_completed() {
   std::uint64_t completed = 0;
   each_workload([&](Workload&, Completions& completions) { completed += completions.take_completed(); });
   return completed;
 }
 
-void Bulkhead::publish() {
+void Stage::publish() {
   std::uint64_t waiting = 0;
   for (const auto& line : lines_) waiting += line->backlog().size();
   waiting_.set(waiting);
 }
 
-std::uint64_t Bulkhead::bytes() const {
+std::uint64_t Stage::bytes() const {
   auto bytes = workload_.bytes() + (retries_ ? retries_->bytes() : 0);
   for (const auto& line : lines_) bytes += line->bytes() + line->attempts().bytes();
   return bytes;
 }
 
-Duration Bulkhead::time_left() const {
+Duration Stage::time_left() const {
   const auto records = workload_.records() + waiting();
   const auto workers = std::max(workload_.pool().limits().workers, 1U);
   return workload_.service_time() * static_cast<std::int64_t>(records / workers);
 }
 
-PoolView Bulkhead::view() const {
+PoolView Stage::view() const {
   const auto& pool = workload_.pool();
   PoolView view;
   view.name = name_;
@@ -286,11 +270,11 @@ PoolView Bulkhead::view() const {
   return view;
 }
 
-bool Bulkhead::idle() const {
+bool Stage::idle() const {
   return workload_.idle() && (!retries_ || retries_->idle()) && waiting_.get() == 0;
 }
 
-void Bulkhead::begin_drain(bool finish, Duration left, std::uint64_t incoming, TimePoint now) {
+void Stage::begin_drain(bool finish, Duration left, std::uint64_t incoming, TimePoint now) {
   if (finish) finishes_until_ = now + left;
   bool takes_more = finish;
   for (const auto& line : lines_) {
@@ -304,8 +288,7 @@ void Bulkhead::begin_drain(bool finish, Duration left, std::uint64_t incoming, T
     takes_more = takes_more && finishes && workload_.fits(left, backlog + incoming);
   }
   // A record that came after one was given back would overtake it.
-  const bool independent = pool_ != nullptr && pool_->each != nullptr;
-  gives_back_ = independent ? !finish : !takes_more;
+  gives_back_ = context_.each != nullptr ? !finish : !takes_more;
   publish();
   each_workload([&](Workload& workload, Completions& completions) {
     completions.drain();
@@ -315,21 +298,21 @@ void Bulkhead::begin_drain(bool finish, Duration left, std::uint64_t incoming, T
 
 /// A drain may begin with a wrong estimate of the time of a record: of another lane, or from before the work
 /// became slow.
-void Bulkhead::give_back_late(Duration left) {
+void Stage::give_back_late(Duration left) {
   bool fits = true;
   each_workload([&](Workload& workload, Completions&) { fits = fits && workload.fits(left, waiting()); });
   if (fits) return;
   for (const auto& line : lines_) line->clear_backlog();
   publish();
-  gives_back_ = gives_back_ || pool_ == nullptr || pool_->each == nullptr;
+  gives_back_ = gives_back_ || context_.each == nullptr;
   each_workload([&](Workload& workload, Completions&) { workload.drain(true, left); });
 }
 
-bool Bulkhead::drained() const {
+bool Stage::drained() const {
   return waiting_.get() == 0 && workload_.drained() && (!retries_ || retries_->drained());
 }
 
-void Bulkhead::cancel() {
+void Stage::cancel() {
   gives_back_ = true;
   for (const auto& line : lines_) line->clear_backlog();
   publish();
@@ -340,7 +323,7 @@ void Bulkhead::cancel() {
   });
 }
 
-void Bulkhead::close() {
+void Stage::close() {
   gives_back_ = true;
   each_workload([&](Workload& workload, Completions&) {
     for (const auto& line : lines_) workload.leave_downstream(*line);
@@ -348,7 +331,7 @@ void Bulkhead::close() {
   });
 }
 
-void Bulkhead::start_over() {
+void Stage::start_over() {
   for (const auto& line : lines_) {
     line->clear_backlog();
     line->attempts().start_over();
@@ -357,15 +340,15 @@ void Bulkhead::start_over() {
   each_workload([](Workload& workload, Completions&) { workload.start_over(); });
 }
 
-void Bulkhead::abandon() {
+void Stage::abandon() {
   each_workload([](Workload& workload, Completions&) { workload.abandon(); });
 }
 
-std::uint64_t Bulkhead::abandoned() const {
+std::uint64_t Stage::abandoned() const {
   return workload_.abandoned() + (retries_ ? retries_->abandoned() : 0);
 }
 
-bool Bulkhead::join(Deadline deadline) {
+bool Stage::join(Deadline deadline) {
   bool joined = true;
   each_workload([&](Workload& workload, Completions&) { joined = workload.join(deadline) && joined; });
   return joined;

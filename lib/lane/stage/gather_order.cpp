@@ -1,4 +1,4 @@
-#include "lane/bulkhead/gather_order.h"
+#include "lane/stage/gather_order.h"
 
 #include <algorithm>
 #include <iterator>

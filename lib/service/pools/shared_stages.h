@@ -1,0 +1,75 @@
+// The parts of the stages that all lanes of the service share: for each stage a handler, a downstream with
+// its breaker, a rate, the limits of its subscribers; and the routing of records. Private to lib/service.
+//
+// Ownership: the service owns it, and it outlives the lanes. Threads: made before the members start; then
+// any. change() and settle() block on short mutexes only.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "config/config.h"
+#include "handler/handler.h"
+#include "lane/shared/lane_context.h"
+#include "pool/permits.h"
+
+namespace laneway::service {
+
+/// The rules of a downstream with this breaker.
+lane::DownstreamRules rules_of(const config::Breaker& breaker, const config::Config& config);
+
+class SharedStages {
+ public:
+  /// `own`: the work that the program does itself, for the stages without a handler of their own; null if it
+  /// has none. Errors: as make_handler().
+  static Result<SharedStages> make(const config::Config& config, handler::Handler* own);
+
+  /// Whether users see the stages, as named pools.
+  bool named() const { return router_ != nullptr; }
+  std::size_t size() const { return parts_.size(); }
+  const std::string& name(std::size_t stage) const { return parts_[stage]->name; }
+  handler::Handler& handler(std::size_t stage) const { return *parts_[stage]->handler; }
+  lane::Downstream& downstream(std::size_t stage) const { return *parts_[stage]->downstream; }
+  /// The rate of a stage without a name is that of the process.
+  lane::RateLimiter& rate(std::size_t stage) const {
+    return parts_[stage]->rate ? *parts_[stage]->rate : *process_rate_;
+  }
+  lane::RateLimiter& process_rate() const { return *process_rate_; }
+  /// Null if the number of workers is fixed.
+  lane::AdaptiveLimit* adaptive(std::size_t stage) const { return parts_[stage]->adaptive.get(); }
+  /// Null if the stage has no subscribers.
+  lane::Subscribers* subscribers(std::size_t stage) const { return parts_[stage]->subscribers.get(); }
+
+  /// For LaneContext::stages, with these settings.
+  std::vector<lane::StageContext> for_lanes(const config::Config& config) const;
+  /// Null without named pools.
+  const lane::Router* router() const { return router_.get(); }
+
+  /// Puts other sizes, rates and breakers in force; the pools have the same names.
+  void change(const config::Config& wanted, TimePoint now);
+  /// To be called once a second (Downstream::settle).
+  void settle(TimePoint now);
+  /// Why a handler has failed permanently.
+  std::optional<Error> fatal() const;
+
+ private:
+  struct Parts {
+    std::string name;
+    std::unique_ptr<handler::Handler> made;  // null if the program does the work
+    handler::Handler* handler = nullptr;
+    std::unique_ptr<lane::Downstream> downstream;
+    std::unique_ptr<lane::RateLimiter> rate;  // null: the rate of the process
+    std::unique_ptr<lane::Subscribers> subscribers;
+    std::unique_ptr<lane::AdaptiveLimit> adaptive;  // null if the number of workers is fixed
+    std::unique_ptr<pool::Permits> permits;         // null if the process has no limit for the stage
+  };
+
+  std::unique_ptr<lane::RateLimiter> process_rate_;
+  std::vector<std::unique_ptr<Parts>> parts_;  // in the order of config::stages_of
+  std::unique_ptr<lane::Router> router_;
+};
+
+}  // namespace laneway::service
