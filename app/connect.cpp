@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "config/pools/pool_scope.h"
+#include "config/text.h"
 #include "config/units.h"
 #include "handler/registry.h"
 #include "kafka/admin/directory.h"
@@ -20,10 +21,6 @@ std::vector<kafka::TopicPartition> partitions_of(const std::vector<kafka::TopicI
   for (const auto& topic : topics)
     for (std::int32_t p = 0; p < topic.partitions; ++p) partitions.push_back({topic.name, p});
   return partitions;
-}
-
-std::string partitions_text(std::int32_t count) {
-  return std::to_string(count) + " partition" + (count == 1 ? "" : "s");
 }
 
 /// The retry topics, which the service consumes too.
@@ -51,7 +48,8 @@ class BrokerQuestions {
 
   Duration left() const { return std::max<Duration>(deadline_.left(), milliseconds(1)); }
   void show(const char* kind, const kafka::TopicInfo& topic) {
-    out_ << "  " << kind << ' ' << topic.name << ": " << partitions_text(topic.partitions) << '\n';
+    out_ << "  " << kind << ' ' << topic.name << ": "
+         << config::counted(static_cast<std::uint64_t>(topic.partitions), "partition") << '\n';
   }
   Status ask_access(kafka::Directory& directory, const Topics& topics);
   Result<RetryTopics> ask_for_forward_topics(kafka::Directory& directory, const Topics& sources);
@@ -126,7 +124,7 @@ Status BrokerQuestions::ask_commits(kafka::Directory& directory,
   const auto begun = std::count_if(committed->begin(), committed->end(),
                                    [](const auto& offset) { return offset.offset != kafka::no_offset; });
   out_ << "  group " << config_.client("group.id") << ": committed offsets in " << begun << " of "
-       << partitions_text(static_cast<std::int32_t>(partitions.size())) << '\n';
+       << config::counted(partitions.size(), "partition") << '\n';
   return {};
 }
 

@@ -9,11 +9,14 @@
 #include <map>
 #include <utility>
 
+#include "config/text.h"
 #include "delivery/dead_letter/dead_letter.h"
 #include "telemetry/log.h"
 
 namespace laneway::app {
 namespace {
+
+using config::counted;
 
 /// The greatest age of the status that a person sees.
 constexpr Duration status_interval = seconds(5);
@@ -38,10 +41,6 @@ std::string life(const Notification& notification) {
       break;
   }
   return "STOPPING=1\n" + extended;
-}
-
-std::string counted(std::uint64_t count, const std::string& what) {
-  return std::to_string(count) + ' ' + what + (count == 1 ? "" : "s");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "app/reload.h"
 
 #include "config/reload.h"
+#include "config/text.h"
 #include "telemetry/log.h"
 
 namespace laneway::app {
@@ -27,10 +28,6 @@ void log_refusal(const std::string& what, const std::string& why, const char* by
   }
 }
 
-std::string counted(std::size_t count) {
-  return std::to_string(count) + (count == 1 ? " setting" : " settings");
-}
-
 std::string list(const Changes& changes) {
   std::string text;
   for (const auto& change : changes) text += "\n" + change.text();
@@ -47,7 +44,8 @@ void log_changes(const Changes& changes, const std::vector<std::string>& warning
 Answer answer(const Changes& changes, const std::vector<std::string>& warnings, bool dry_run) {
   std::string text = "nothing has changed";
   if (!changes.empty())
-    text = counted(changes.size()) + (dry_run ? " would be changed:" : " changed:") + list(changes);
+    text = config::counted(changes.size(), "setting") + (dry_run ? " would be changed:" : " changed:") +
+           list(changes);
   for (const auto& warning : warnings) text += "\nwarning: " + warning;
   return {Answer::Kind::done, text};
 }

@@ -14,11 +14,8 @@ namespace laneway::app {
 namespace {
 
 using config::Config;
+using config::counted;
 using config::Pool;
-
-std::string count(std::uint64_t number, const std::string& noun) {
-  return std::to_string(number) + ' ' + noun + (number == 1 ? "" : "s");
-}
 
 /// The texts that lead to the pool: "gold, free-*, every other record".
 std::string texts_of(const Config& config, const Pool& pool) {
@@ -27,7 +24,7 @@ std::string texts_of(const Config& config, const Pool& pool) {
   if (route.by.kind == config::Selector::Kind::round_robin) {
     const auto turns = std::count_if(route.rows.begin(), route.rows.end(),
                                      [&](const auto& row) { return row.pool == pool.name; });
-    return count(static_cast<std::uint64_t>(turns), "record") + " of " + std::to_string(route.rows.size());
+    return counted(static_cast<std::uint64_t>(turns), "record") + " of " + std::to_string(route.rows.size());
   }
   std::vector<std::string> texts;
   for (const auto& row : route.rows)
@@ -46,16 +43,16 @@ std::string stages_from(const Config& config, const Pool* pool) {
 
 std::string workers_of(const Pool& pool) {
   if (pool.adaptive.enabled())
-    return std::to_string(pool.adaptive.min) + " to " + count(pool.workers, "running record") +
+    return std::to_string(pool.adaptive.min) + " to " + counted(pool.workers, "running record") +
            " in the process, as many as the downstream can take,";
-  auto text = "at most " + count(pool.workers, "running record");
+  auto text = "at most " + counted(pool.workers, "running record");
   if (pool.total > 0) text += " (" + std::to_string(pool.total) + " in the process)";
   return text;
 }
 
 std::string rate_of(const config::Rate& rate) {
   std::vector<std::string> limits;
-  if (rate.records > 0) limits.push_back(count(rate.records, "record") + "/s");
+  if (rate.records > 0) limits.push_back(counted(rate.records, "record") + "/s");
   if (rate.bytes > 0) limits.push_back(config::print_size(rate.bytes) + "/s");
   return config::join(limits, " and ");
 }
@@ -63,7 +60,7 @@ std::string rate_of(const config::Rate& rate) {
 std::string each_of(const config::Each& each) {
   if (!each.by.enabled()) return "";
   std::string text = "; for each " + config::print_selector(each.by) + " at most ";
-  if (each.workers > 0) text += count(each.workers, "running record") + " in the process";
+  if (each.workers > 0) text += counted(each.workers, "running record") + " in the process";
   const auto rate = rate_of(each.rate);
   if (each.workers > 0 && !rate.empty()) text += " and ";
   return text + rate;

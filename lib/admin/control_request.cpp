@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/outside_json.h"
+#include "config/text.h"
 
 namespace laneway::admin {
 namespace {
@@ -16,17 +17,6 @@ using Parameters = std::map<std::string, std::string>;
 
 constexpr std::string_view prefix = "/lanes/";
 constexpr std::size_t longest_reason = 500;
-
-std::vector<std::string> parts_of(const std::string& path) {
-  std::vector<std::string> parts;
-  std::size_t begin = prefix.size();
-  for (std::size_t end = path.find('/', begin); end != path.npos; end = path.find('/', begin)) {
-    parts.push_back(path.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  parts.push_back(path.substr(begin));
-  return parts;
-}
 
 template <class Number>
 std::optional<Number> number_of(const std::string& text) {
@@ -97,7 +87,8 @@ bool is_control_path(const std::string& path) { return path.starts_with(prefix);
 
 std::variant<service::ControlRequest, Refusal> parse_control(const std::string& path, const Query& query,
                                                              const std::string& body) {
-  const auto parts = is_control_path(path) ? parts_of(path) : std::vector<std::string>{};
+  const auto parts =
+      is_control_path(path) ? config::split(path.substr(prefix.size()), "/") : std::vector<std::string>{};
   if (parts.size() != 2 && parts.size() != 3) return no_such_path();
   const auto action = action_named(parts.back());
   if (!action || parts.front().empty()) return no_such_path();

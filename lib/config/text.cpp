@@ -115,6 +115,10 @@ std::string yaml_scalar(std::string_view text) {
   return out;
 }
 
+std::string counted(std::uint64_t number, std::string_view noun) {
+  return std::to_string(number) + ' ' + std::string(noun) + (number == 1 ? "" : "s");
+}
+
 std::string lower(std::string_view text) {
   std::string out(text);
   for (char& c : out)
@@ -140,6 +144,12 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
   std::string out;
   for (const std::string& part : parts) out += (out.empty() ? "" : std::string(separator)) + part;
   return out;
+}
+
+std::string listed(std::vector<std::string> parts, std::size_t most) {
+  const auto all = parts.size();
+  parts.resize(std::min(all, most));
+  return join(parts, ", ") + (all > most ? " and " + std::to_string(all - most) + " more" : "");
 }
 
 }  // namespace laneway::config

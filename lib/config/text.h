@@ -1,6 +1,7 @@
 // Small helpers for what messages say. Pure.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,11 +23,16 @@ std::optional<std::string> nearest(std::string_view name, const std::vector<std:
 /// in double quotes, with $${ for ${.
 std::string yaml_scalar(std::string_view text);
 
+/// "1 record", "3 records".
+std::string counted(std::uint64_t number, std::string_view noun);
+
 std::string lower(std::string_view text);
 bool is_digits(std::string_view text);
 
 /// The parts between the separators; one part if `text` has no separator.
 std::vector<std::string> split(std::string_view text, std::string_view separator);
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
+/// "a, b and 3 more": the first `most` of the parts.
+std::string listed(std::vector<std::string> parts, std::size_t most);
 
 }  // namespace laneway::config

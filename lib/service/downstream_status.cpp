@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/utc_time.h"
+#include "config/text.h"
 
 namespace laneway::service {
 
@@ -18,7 +19,7 @@ std::string failures_in_words(const DownstreamStatus& downstream) {
   const auto& calls = downstream.calls;
   if (calls.failed == 0) return {};
   const bool all_of_it = downstream.out && *downstream.out < delivery::CallTally::length;
-  return words_of(calls) + ", of " + std::to_string(calls.calls) + (calls.calls == 1 ? " call" : " calls") +
+  return words_of(calls) + ", of " + config::counted(calls.calls, "call") +
          (all_of_it ? " since the outage began" : " in the last minute");
 }
 
@@ -86,8 +87,8 @@ std::string calls_in_words(const DownstreamStatus& downstream) {
 
 std::string limit_in_words(const DownstreamStatus& downstream, TimePoint now, std::int64_t now_ms) {
   const auto& limit = *downstream.limit;
-  std::string text = std::to_string(limit.limit) + (limit.limit == 1 ? " call" : " calls") +
-                     " at once, between " + std::to_string(limit.min) + " and " + std::to_string(limit.max);
+  std::string text = config::counted(limit.limit, "call") + " at once, between " + std::to_string(limit.min) +
+                     " and " + std::to_string(limit.max);
   if (!limit.moved) return text;
   const auto moved_ms = now_ms - duration_cast<milliseconds>(now - *limit.moved).count();
   return text + "; " + (limit.to < limit.from ? "lowered" : "raised") + " from " +

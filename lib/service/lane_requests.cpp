@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "base/mutex.h"
+#include "config/text.h"
 #include "service/pools/lane_pools.h"
 #include "telemetry/log.h"
 
@@ -72,11 +73,9 @@ ControlAnswer not_found(const ControlRequest& request, const std::vector<LaneVie
   if (request.action == Action::resume)
     text += "a suspension goes with its partition, so resume it at the instance that has the partition now; ";
   if (lanes.empty()) return {Kind::not_found, text + "the process has no lanes now"};
-  text += "its lanes are";
-  for (std::size_t i = 0; i < lanes.size() && i < most_listed; ++i)
-    text += (i == 0 ? " " : ", ") + name_of(lanes[i]);
-  if (lanes.size() > most_listed) text += " and " + std::to_string(lanes.size() - most_listed) + " more";
-  return {Kind::not_found, std::move(text)};
+  std::vector<std::string> names;
+  for (const auto& lane : lanes) names.push_back(name_of(lane));
+  return {Kind::not_found, text + "its lanes are " + config::listed(std::move(names), most_listed)};
 }
 
 /// Waits until the brokers have the decision about each lane that the request is about. Returns false if that

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "config/text.h"
+
 namespace laneway::service {
 namespace {
 
@@ -51,9 +53,9 @@ void judge_lane(const LaneFacts& lane, const Facts& facts, const ReadinessLimits
                 std::vector<Reason>& reasons) {
   const auto& view = lane.view;
   if (view.stuck > 0)
-    reasons.push_back(about(lane, ReasonCode::stuck,
-                            "has " + std::to_string(view.stuck) + " stuck worker" +
-                                (view.stuck == 1 ? "" : "s") + ": the handler ignores its timeout"));
+    reasons.push_back(
+        about(lane, ReasonCode::stuck,
+              "has " + config::counted(view.stuck, "stuck worker") + ": the handler ignores its timeout"));
   if (!view.at_work() || view.suspended()) return;
   if (lane.detail.source_failing >= limits.unreadable)
     return reasons.push_back(about(lane, ReasonCode::unreadable,
@@ -79,29 +81,25 @@ void judge_members(const Facts& facts, const ReadinessLimits& limits, std::vecto
     if (member.no_broker >= limits.no_broker)
       reasons.push_back({ReasonCode::no_broker,
                          who + " has had no connection to a broker for " + seconds_text(member.no_broker) +
-                             (member.broker_error.empty() ? "" : ": " + member.broker_error),
-                         "", -1});
+                             (member.broker_error.empty() ? "" : ": " + member.broker_error)});
     else if (member.no_coordinator >= limits.no_coordinator)
       reasons.push_back({ReasonCode::no_coordinator,
                          who + " has had no connection to the coordinator of its group for " +
-                             seconds_text(member.no_coordinator) + ", although brokers answer",
-                         "", -1});
+                             seconds_text(member.no_coordinator) + ", although brokers answer"});
     else if (member.without_topics)
       reasons.push_back(
-          {ReasonCode::unassigned, who + " has found no topic that the pattern in topics matches", "", -1});
+          {ReasonCode::unassigned, who + " has found no topic that the pattern in topics matches"});
     else if (!member.assigned)
       reasons.push_back(
-          {ReasonCode::unassigned, who + " has not received its partitions from the group yet", "", -1});
+          {ReasonCode::unassigned, who + " has not received its partitions from the group yet"});
     else if (member.awaiting_offsets >= limits.unreadable)
-      reasons.push_back({ReasonCode::unreadable,
-                         who + " cannot read the committed offsets of " +
-                             std::to_string(member.awaited_offsets) +
-                             (member.awaited_offsets == 1 ? " partition" : " partitions") + ", for " +
-                             seconds_text(member.awaiting_offsets) + "; the log names the error",
-                         "", -1});
+      reasons.push_back({ReasonCode::unreadable, who + " cannot read the committed offsets of " +
+                                                     config::counted(member.awaited_offsets, "partition") +
+                                                     ", for " + seconds_text(member.awaiting_offsets) +
+                                                     "; the log names the error"});
     else if (member.joining >= limits.rebalance)
-      reasons.push_back({ReasonCode::rebalancing,
-                         who + " has been joining the group for " + seconds_text(member.joining), "", -1});
+      reasons.push_back(
+          {ReasonCode::rebalancing, who + " has been joining the group for " + seconds_text(member.joining)});
   }
 }
 
@@ -119,10 +117,10 @@ std::string describe(const lane::OldestRecord& oldest) {
 
 Readiness judge(const Facts& facts, const ReadinessLimits& limits) {
   std::vector<Reason> reasons;
-  if (facts.stopping) return {{{ReasonCode::stopping, "the service is stopping", "", -1}}};
-  if (!facts.starting.empty()) return {{{ReasonCode::starting, facts.starting, "", -1}}};
+  if (facts.stopping) return {{{ReasonCode::stopping, "the service is stopping"}}};
+  if (!facts.starting.empty()) return {{{ReasonCode::starting, facts.starting}}};
   judge_members(facts, limits, reasons);
-  for (const auto& outage : facts.breakers) reasons.push_back({ReasonCode::breaker_open, outage, "", -1});
+  for (const auto& outage : facts.breakers) reasons.push_back({ReasonCode::breaker_open, outage});
   for (const auto& lane : facts.lanes) judge_lane(lane, facts, limits, reasons);
   std::vector<std::string> suspended;
   for (const auto& lane : facts.lanes)

@@ -24,8 +24,8 @@ namespace laneway::service {
 
 struct Reason {
   ReasonCode code;
-  std::string text;   ///< for people, on one line
-  std::string topic;  ///< of the lane that the reason is about; empty if it is about no lane
+  std::string text;        ///< for people, on one line
+  std::string topic = {};  ///< of the lane that the reason is about; empty if it is about no lane
   std::int32_t partition = -1;
 };
 

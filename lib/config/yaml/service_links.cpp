@@ -60,11 +60,9 @@ std::optional<std::string> warning_about_service_links(const Environment& enviro
   }
   if (variables.empty()) return std::nullopt;
   const auto all = variables.size();
-  if (all > most_named) variables.resize(most_named);
-  const std::string more = all > most_named ? " and " + std::to_string(all - most_named) + " more" : "";
-  return join(variables, ", ") + more + (all == 1 ? " is" : " are") + " ignored: Kubernetes sets " +
-         (all == 1 ? "this variable" : "these variables") + " for the Service " +
-         join({services.begin(), services.end()}, ", ") +
+  return listed(std::move(variables), most_named) + (all == 1 ? " is" : " are") +
+         " ignored: Kubernetes sets " + (all == 1 ? "this variable" : "these variables") +
+         " for the Service " + join({services.begin(), services.end()}, ", ") +
          " (set enableServiceLinks: false in the pod's spec to end this)";
 }
 

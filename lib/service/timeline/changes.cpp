@@ -2,25 +2,16 @@
 
 #include <algorithm>
 
+#include "config/text.h"
+
 namespace laneway::service {
 namespace {
 
+using config::counted;
 using Level = TimelineEvent::Level;
 
 constexpr Duration one_flood = seconds(600);  // dead letters after a longer break are another event
 constexpr std::size_t most_names = 6;
-
-std::string counted(std::uint64_t count, const char* noun) {
-  return std::to_string(count) + ' ' + noun + (count == 1 ? "" : "s");
-}
-
-/// "orders:0, orders:1 and 7 more"
-std::string listed(const std::vector<std::string>& names) {
-  std::string text;
-  for (std::size_t i = 0; i < std::min(names.size(), most_names); ++i) text += (i ? ", " : "") + names[i];
-  if (names.size() > most_names) text += " and " + std::to_string(names.size() - most_names) + " more";
-  return text;
-}
 
 template <class Map, class Other>
 std::vector<std::string> missing_in(const Other& other, const Map& map) {
@@ -118,8 +109,8 @@ void Changes::compare_group(const Look& look, std::vector<Event>& events) {
   if (!came.empty() || !went.empty() || lost > 0 || more(totals_.assigned, look.totals.assigned) > 0) {
     ++rebalances_;
     std::string text = lost > 0 ? "; partitions were lost" : "";
-    if (!went.empty()) text += "; removed: " + listed(went);
-    if (!came.empty()) text += "; added: " + listed(came);
+    if (!went.empty()) text += "; removed: " + config::listed(went, most_names);
+    if (!came.empty()) text += "; added: " + config::listed(came, most_names);
     text = text.empty() ? ": the lanes are the same as before" : ": " + text.substr(2);
     events.push_back({lost > 0 ? Level::bad : Level::plain, "Rebalance" + text + '.'});
   }
@@ -170,7 +161,7 @@ void Changes::count_letters(const Look& look, TimePoint now, std::int64_t wall_m
   if (letters_.size() == 1 && letters_.begin()->second == letters_in_all_)
     text += ": " + letters_.begin()->first;
   else if (!names.empty())
-    text += ": " + listed(names);
+    text += ": " + config::listed(names, most_names);
   grows ? timeline.amend(Level::warn, text + '.', wall_ms) : timeline.add(Level::warn, text + '.', wall_ms);
   letters_at_ = now;
   letters_last_ = true;
