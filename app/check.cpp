@@ -16,6 +16,7 @@
 #include "kafka/access/key_files.h"
 #include "kafka/client/client_support.h"
 #include "service/process_limits.h"
+#include "service/process_threads.h"
 
 namespace laneway::app {
 namespace {
@@ -86,7 +87,7 @@ int check(const config::Source& source, const CheckOptions& options) {
   const config::Config& config = *loaded.config;
   if (const int code = check_parts(config); code != exit_code::done) return code;
   std::cout << "configuration is valid\n" << excluded_topics(config) << std::flush;
-  Cluster cluster{.brokers = named_brokers(config)};
+  Cluster cluster{.brokers = service::named_brokers(config)};
   const int code = options.connect ? connect(config, cluster) : exit_code::done;
   if (code == exit_code::done || cluster.known) show_forecast(config, cluster);
   if (options.verbose) std::cout << "\nconfiguration in force:\n\n" << config::print(config);

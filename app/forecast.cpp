@@ -7,6 +7,7 @@
 #include "app/check/record_path.h"
 #include "config/handlers/exec_command.h"
 #include "config/rules/retry_topics.h"
+#include "config/text.h"
 #include "config/units.h"
 #include "handler/registry.h"
 #include "kafka/client/client_support.h"
@@ -31,8 +32,8 @@ std::string rounded_size(std::uint64_t bytes) {
 }
 
 std::string basis(const Cluster& cluster) {
-  const auto what = count(cluster.partitions, "partition", "partitions") + " on " +
-                    count(cluster.brokers, "broker", "brokers");
+  const auto what =
+      config::counted(cluster.partitions, "partition") + " on " + config::counted(cluster.brokers, "broker");
   return cluster.known ? "with " + what + ":\n"
                        : "with " + what + " (assumed; --connect asks the brokers):\n";
 }
@@ -96,7 +97,7 @@ std::string records(const config::Config& config, const Cluster& cluster) {
     const auto plan = lane::plan_memory(lanes.memory, cluster.partitions, cluster.brokers, config.consumers);
     return bound_of_lanes(config, rounded_size(plan.lane_bytes));
   }
-  return "  each partition: at most " + count(lanes.workers, "running record", "running records") + " and " +
+  return "  each partition: at most " + config::counted(lanes.workers, "running record") + " and " +
          std::to_string(lanes.queue) + " queued; then the lane is held; after " +
          config::print_duration(lanes.pause_after) + " the lane is paused, and fetching stops\n";
 }
@@ -111,7 +112,7 @@ std::string requests(const config::Config& config) {
     text += "  requests" + work.of + ": at most " + std::to_string(requests->at_once) + " at a time";
     text += requests->batch == 0
                 ? ", one for each record\n"
-                : ", of up to " + count(requests->batch, "record", "records") +
+                : ", of up to " + config::counted(requests->batch, "record") +
                       " each, of which a partition provides " +
                       (one_each ? "1 (lanes.order: partition)"
                                 : "up to " + std::to_string(work.workers) + " (" + work.key + ")") +
@@ -122,7 +123,7 @@ std::string requests(const config::Config& config) {
 
 std::string commits(const config::Config& config) {
   return "  commits: after " + config::print_duration(config.commit.interval) + " or " +
-         count(config.commit.every, "record", "records") + ", whichever comes first, for each member (" +
+         config::counted(config.commit.every, "record") + ", whichever comes first, for each member (" +
          std::to_string(config.consumers) + ")\n";
 }
 
@@ -139,7 +140,7 @@ std::string failures(const config::Config& config) {
   if (!config.dead_letter.enabled())
     return "  failures: a record is retried forever, and its partition commits nothing beyond this record; "
            "retry.attempts needs dead_letter\n";
-  return "  failures: " + count(retry.attempts, "attempt", "attempts") +
+  return "  failures: " + config::counted(retry.attempts, "attempt") +
          " for a record that fails while others succeed, with at most " +
          config::print_duration(retry.max_elapsed) + " for all attempts and the delays between them; then " +
          later_attempts(config) + "the record goes to " + config.dead_letter.topic + "\n";
@@ -198,11 +199,6 @@ std::string memory_of_compressed(const kafka::FetchLimits& fetch, bool by_decomp
            " (bundled) decompresses no more than that, and one batch of each partition in addition\n";
   return client + " (system) decompresses all that it fetched: each partition can take " +
          rounded_size(fetch.fetch_partition_bytes) + " times the ratio of the compression in addition\n";
-}
-
-std::uint64_t named_brokers(const config::Config& config) {
-  const std::string& servers = config.client("bootstrap.servers");
-  return 1 + static_cast<std::uint64_t>(std::count(servers.begin(), servers.end(), ','));
 }
 
 }  // namespace laneway::app

@@ -23,7 +23,4 @@ std::string forecast(const config::Config& config, const Cluster& cluster);
 /// kafka::fetches_by_decompressed_size().
 std::string memory_of_compressed(const kafka::FetchLimits& fetch, bool by_decompressed_size);
 
-/// The number of brokers in bootstrap.servers: the best guess before a broker has answered.
-std::uint64_t named_brokers(const config::Config& config);
-
 }  // namespace laneway::app

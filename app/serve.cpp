@@ -12,7 +12,6 @@
 #include "admin/listener.h"
 #include "admin/server.h"
 #include "app/exit_code.h"
-#include "app/forecast.h"
 #include "app/notify.h"
 #include "app/reload.h"
 #include "app/signals.h"
@@ -20,6 +19,7 @@
 #include "kafka/access/key_files.h"
 #include "kafka/client/client_support.h"
 #include "service/process_limits.h"
+#include "service/process_threads.h"
 #include "service/service.h"
 #include "telemetry/journal_entry.h"
 #include "telemetry/log.h"
@@ -237,7 +237,7 @@ int serve(const config::Loaded& loaded, const std::string& file, Serving serving
   set_up_log(loaded.config->log);
   for (const auto& warning : loaded.warnings) telemetry::warn("configuration", {{"warning", warning}});
   telemetry::info("starting", {{"version", LANEWAY_VERSION}, {"config", file}});
-  const auto enough = service::check_limits(*loaded.config, named_brokers(*loaded.config));
+  const auto enough = service::check_limits(*loaded.config, service::named_brokers(*loaded.config));
   const int code =
       enough ? serve_until_stopped(*loaded.config, file, std::move(serving)) : refuse_start(enough.error());
   telemetry::flush_log();

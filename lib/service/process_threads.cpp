@@ -7,16 +7,11 @@
 #include "config/pools/pool_scope.h"
 
 namespace laneway::service {
-namespace {
 
-/// The threads of one client: its main thread, one for each broker and one for each name in
-/// bootstrap.servers.
-std::uint64_t client_threads(const config::Config& config, std::uint64_t brokers) {
+std::uint64_t named_brokers(const config::Config& config) {
   const std::string& servers = config.client("bootstrap.servers");
-  return 2 + static_cast<std::uint64_t>(std::count(servers.begin(), servers.end(), ',')) + brokers;
+  return 1 + static_cast<std::uint64_t>(std::count(servers.begin(), servers.end(), ','));
 }
-
-}  // namespace
 
 std::vector<HandlerAtWork> handlers_at_work(const config::Config& config) {
   std::vector<HandlerAtWork> all;
@@ -26,11 +21,12 @@ std::vector<HandlerAtWork> handlers_at_work(const config::Config& config) {
   return all;
 }
 
-/// Each member has the client with a thread for the group's coordinator, the loop, and its helper for
-/// requests. In addition there are main, signals, watchdog, the clock and the admin server's nine threads.
+/// A client has its main thread, one for each broker and one for each name in bootstrap.servers. Each member
+/// has the client with a thread for the group's coordinator, the loop, and its helper for requests. In
+/// addition there are main, signals, watchdog, the clock and the admin server's nine threads.
 ExpectedThreads expected_threads(const config::Config& config, std::uint64_t partitions,
                                  std::uint64_t brokers) {
-  const auto client = client_threads(config, brokers);
+  const auto client = 1 + named_brokers(config) + brokers;
   const std::uint64_t own = 4 + (config.admin.enabled ? 9 : 0) + (config.trace.otlp.empty() ? 0 : 1);
   std::uint64_t producers = config.dead_letter.enabled() ? 1 : 0;
   std::uint64_t of_handlers = 0;

@@ -20,6 +20,9 @@ struct HandlerAtWork {
 /// The service's handler, or those of its named pools with their pools for retries. Pure.
 std::vector<HandlerAtWork> handlers_at_work(const config::Config& config);
 
+/// The number of brokers in bootstrap.servers: the best guess before a broker has answered. Pure.
+std::uint64_t named_brokers(const config::Config& config);
+
 struct ExpectedThreads {
   std::uint64_t workers = 0;
   std::uint64_t senders = 1;  ///< if there are no workers

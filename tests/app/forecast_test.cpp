@@ -2,6 +2,7 @@
 
 #include "catch.h"
 #include "kafka/client/client_support.h"
+#include "service/process_threads.h"
 
 using namespace laneway;
 
@@ -104,4 +105,6 @@ TEST_CASE("the end of the process is told, so that a supervisor can wait for it"
   CHECK(says(app::forecast(config, {}), "ends within 95s after a SIGTERM"));
 }
 
-TEST_CASE("every broker of bootstrap.servers is counted") { CHECK(app::named_brokers(some_config()) == 3); }
+TEST_CASE("every broker of bootstrap.servers is counted") {
+  CHECK(service::named_brokers(some_config()) == 3);
+}
