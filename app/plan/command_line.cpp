@@ -34,10 +34,9 @@ void add_count(CLI::App& verb, const char* name, std::optional<std::uint64_t>& v
 }
 
 void add_measuring(CLI::App& verb, Options& options) {
-  verb.add_option(
-          "--from", options.from,
-          "measure the running service at this address, its admin.listen; repeat for each instance of "
-          "the group; the other options replace measured values")
+  verb.add_option("--from", options.from,
+                  "measure the running service at this address, its admin.listen; repeat for each instance "
+                  "of the group; the other options replace measured values")
       ->option_text("HOST:PORT")
       ->expected(1)
       ->take_all()

@@ -4,8 +4,10 @@
 #include <cmath>
 
 #include "app/plan/numbers.h"
+#include "config/text.h"
 #include "config/units.h"
 #include "lane/member/memory_plan.h"
+#include "service/sizing.h"
 
 namespace laneway::plan {
 namespace {
@@ -33,7 +35,7 @@ std::string workers(const Load& load, const Sizing& sizing) {
     each += "; the current " + number(sizing.workers) + " are kept (see below)";
   return line("running", number(load.rate) + "/s x " + about(load.service_time) + " = " +
                              number(sizing.at_work) + " records on average (Little's law)") +
-         line("workers", number(sizing.at_work) + " / " + number(100 * utilisation) +
+         line("workers", number(sizing.at_work) + " / " + number(100 * service::utilisation) +
                              " % busy = " + number(sizing.wanted) + "; over " +
                              count(load.partitions, "partition") + " " + each) +
          line("capacity", number(sizing.workers) + " x " + number(load.partitions) + " / " +
@@ -82,7 +84,7 @@ std::string saturation(const Load& load, const Sizing& sizing) {
 std::string processors(const Load& load, const Sizing& sizing) {
   if (!sizing.cores) return line("processors", "not known; give the processor time of a record with --cpu");
   return line("processors", number(load.rate) + "/s x " + about(*load.cpu) + " = " + number(*sizing.cores) +
-                                " cores; at " + number(100 * utilisation) + " % busy " +
+                                " cores; at " + number(100 * service::utilisation) + " % busy " +
                                 count(*sizing.instances, "instance") + " of " + count(load.cores, "core")) +
          saturation(load, sizing);
 }
@@ -114,12 +116,7 @@ std::string backlog(const Load& load, const Sizing& sizing) {
 /// The lanes that the arithmetic does not describe.
 std::string strained(const Load& load) {
   if (load.strained.empty()) return "";
-  constexpr std::size_t most = 5;
-  std::string names;
-  for (std::size_t i = 0; i < load.strained.size() && i < most; ++i)
-    names += (names.empty() ? "" : ", ") + load.strained[i];
-  if (load.strained.size() > most) names += " and " + std::to_string(load.strained.size() - most) + " more";
-  return "\nSome lanes do not keep up: " + names +
+  return "\nSome lanes do not keep up: " + config::listed(load.strained, 5) +
          ".\nThe arithmetic divides the load evenly over all lanes, so it cannot tell what these lanes need, "
          "and\nlanes.workers is not lowered. The advice of `laneway status` says what limits a lane.\n";
 }

@@ -1,17 +1,18 @@
 #include "app/plan/sizing.h"
 
 #include <algorithm>
-#include <cmath>
 
-#include "config/schema/schema.h"
 #include "lane/member/memory_plan.h"
+#include "service/sizing.h"
 
 namespace laneway::plan {
 namespace {
 
-constexpr std::uint64_t MiB = 1ULL << 20;
+using service::most_of;
+using service::rounded_up;
+using service::with_headroom;
 
-std::uint64_t whole(double number) { return static_cast<std::uint64_t>(std::ceil(number - 1e-9)); }
+constexpr std::uint64_t MiB = 1ULL << 20;
 
 std::uint64_t divided_up(std::uint64_t number, std::uint64_t by) { return (number + by - 1) / by; }
 
@@ -19,12 +20,9 @@ Duration times(Duration duration, double factor) {
   return duration_cast<Duration>(std::chrono::duration<double, Duration::period>(duration) * factor);
 }
 
-/// What `laneway check` allows.
-std::uint64_t most_of(const char* setting) { return config::find_property(setting)->most; }
-
 void size_workers(const Load& load, Sizing& sizing) {
   sizing.at_work = load.rate * to_seconds(load.service_time);
-  sizing.wanted = std::max<std::uint64_t>(whole(sizing.at_work / utilisation), 1);
+  sizing.wanted = std::max<std::uint64_t>(rounded_up(with_headroom(sizing.at_work)), 1);
   sizing.wanted_each = divided_up(sizing.wanted, load.partitions);
   sizing.workers = std::min(sizing.wanted_each, most_of("lanes.workers"));
   const bool may_lower = load.measured_well && load.strained.empty();
@@ -37,7 +35,7 @@ void size_workers(const Load& load, Sizing& sizing) {
 
 void size_queue(const Load& load, Sizing& sizing) {
   const double rate = std::min(load.rate, sizing.capacity);
-  const std::uint64_t arriving = whole(rate / static_cast<double>(load.partitions) * to_seconds(burst));
+  const std::uint64_t arriving = rounded_up(rate / static_cast<double>(load.partitions) * to_seconds(burst));
   sizing.queue = std::min(std::max(arriving, 2 * sizing.workers), most_of("lanes.queue"));
   if (sizing.keeps_running_workers) sizing.queue = std::max(sizing.queue, load.running->queue);
   const double turns = static_cast<double>(sizing.queue) / static_cast<double>(sizing.workers);
@@ -55,7 +53,7 @@ void size_memory(const Load& load, Sizing& sizing) {
                          static_cast<double>(sizing.lane_bytes);
   const auto most = most_of("lanes.memory");
   const auto enough =
-      sizing.memory_needed < static_cast<double>(most) ? whole(sizing.memory_needed / MiB) * MiB : most;
+      sizing.memory_needed < static_cast<double>(most) ? rounded_up(sizing.memory_needed / MiB) * MiB : most;
   sizing.memory = std::max(load.memory, enough);
   const auto shared_out = lane::plan_memory(sizing.memory, load.partitions, 1, 1);
   sizing.fetched_bytes = shared_out.fetch.queued_max_kbytes * 1024 * sizing.most_partitions;
@@ -68,7 +66,7 @@ void size_processors(const Load& load, Sizing& sizing) {
       static_cast<double>(load.cores * load.instances) * (1 + to_seconds(wait) / to_seconds(*load.cpu));
   sizing.cores = load.rate * to_seconds(*load.cpu);
   sizing.instances =
-      std::max<std::uint64_t>(whole(*sizing.cores / utilisation / static_cast<double>(load.cores)), 1);
+      std::max<std::uint64_t>(rounded_up(with_headroom(*sizing.cores) / static_cast<double>(load.cores)), 1);
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // The workers, queue, memory and instances that a load needs.
 //
-// The number of running records is the rate times the service time of a record (Little's law). Workers should
-// be busy for 70 % of the time, so that bursts and slow moments find idle workers; so should the processors.
-// A queue bridges bursts of a quarter of a second: a longer queue makes records wait and adds no throughput.
+// The number of running records is the rate times the service time of a record (Little's law). Workers and
+// processors have the headroom of service/sizing.h. A queue bridges bursts of a quarter of a second: a longer
+// queue makes records wait and adds no throughput.
 //
 // A plan lowers the workers of a running service only if the load was measured well enough, as a quiet moment
 // does not show what the peak needs, and if all lanes keep up.
@@ -20,7 +20,6 @@
 
 namespace laneway::plan {
 
-inline constexpr double utilisation = 0.7;
 inline constexpr Duration burst = milliseconds(250);
 /// A load that was measured for so long, and with so many finished records, is measured well enough.
 inline constexpr Duration least_window = seconds(60);

@@ -69,11 +69,10 @@ void about_queue(const Load& load, const Sizing& sizing, Warnings& warnings) {
 
 void about_drain(const Load& load, const Sizing& sizing, Warnings& warnings) {
   if (sizing.drain <= load.drain) return;
-  warnings.push_back(
-      "a full lane needs " + about(sizing.drain) + " to drain, longer than lanes.drain (" +
-      about(load.drain) +
-      "): raise lanes.drain, and the time-out of the supervisor that stops the service, or queued "
-      "records stay in the topic for the next start");
+  warnings.push_back("a full lane needs " + about(sizing.drain) + " to drain, longer than lanes.drain (" +
+                     about(load.drain) +
+                     "): raise lanes.drain, and the time-out of the supervisor that stops the service, or "
+                     "queued records stay in the topic for the next start");
 }
 
 }  // namespace

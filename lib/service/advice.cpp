@@ -6,6 +6,7 @@
 #include <map>
 
 #include "config/units.h"
+#include "service/sizing.h"
 
 namespace laneway::service {
 namespace {
@@ -13,9 +14,8 @@ namespace {
 using lane::Hold;
 
 constexpr Duration backlog_patience = std::chrono::hours(1);
-constexpr double often = 0.5;      // of the time: a limit that justifies a change
-constexpr double sometimes = 0.1;  // of the time: an outage that makes the other figures meaningless
-constexpr double utilisation = 0.7;
+constexpr double often = 0.5;             // of the time: a limit that justifies a change
+constexpr double sometimes = 0.1;         // of the time: an outage that makes the other figures meaningless
 constexpr double most_processors = 0.85;  // of the processors: beyond, the processors are the limit
 constexpr double most_connections = 0.95;
 constexpr double most_step = 4;  // times as many at once; then lanes are measured again
@@ -67,7 +67,7 @@ Limit limit_of(const LaneUsage& lane, const Usage& usage, const AdviceSettings& 
   for (const auto& each : usage.lanes) at_work += each.used;
   const auto connections = static_cast<double>(settings.connections);
   if (connections > 0 && at_work >= most_connections * connections) return Limit::connections;
-  return settings.pools || settings.lanes.workers < 4096 ? Limit::workers : Limit::none;
+  return settings.pools || settings.lanes.workers < most_of("lanes.workers") ? Limit::workers : Limit::none;
 }
 
 /// The lanes with the same limit, the worst first.
@@ -99,17 +99,17 @@ std::string arrow(std::uint64_t from, std::uint64_t to) {
 /// How many times as many running records the arriving records need.
 double growth_of(const LaneUsage& lane) { return 1 + std::max(lane.lag_growth, 0.0) / lane.rate; }
 
-std::uint64_t stepped(double wanted, std::uint64_t from, std::uint64_t most) {
-  const auto capped = std::min(std::ceil(wanted - 1e-9), most_step * static_cast<double>(from));
-  return std::clamp(static_cast<std::uint64_t>(capped), from + 1, std::max(most, from + 1));
+/// "lanes.workers 8 -> 12"
+std::string raised(const std::string& setting, std::uint64_t from, double wanted) {
+  const auto capped = rounded_up(std::min(wanted, most_step * static_cast<double>(from)));
+  return setting + arrow(from, std::clamp(capped, from + 1, std::max(most_of(setting), from + 1)));
 }
 
 std::string workers_text(const Group& group, const AdviceSettings& settings) {
   double wanted = 0;
-  for (const auto* lane : group) wanted = std::max(wanted, lane->used * growth_of(*lane) / utilisation);
+  for (const auto* lane : group) wanted = std::max(wanted, with_headroom(lane->used * growth_of(*lane)));
   const auto what = settings.pools ? "more workers in the full pools (`laneway status` shows them)"
-                                   : "lanes.workers" + arrow(settings.lanes.workers,
-                                                             stepped(wanted, settings.lanes.workers, 4096));
+                                   : raised("lanes.workers", settings.lanes.workers, wanted);
   return what + ": all busy " + percent(group.front()->all_busy) + " of " + time_of(group.front()->span) +
          " (" + lanes_of(group) + ")";
 }
@@ -117,9 +117,8 @@ std::string workers_text(const Group& group, const AdviceSettings& settings) {
 std::string connections_text(const Usage& usage, const AdviceSettings& settings) {
   double wanted = 0;
   for (const auto& lane : usage.lanes)
-    wanted += lane.rate > 0 ? lane.used * growth_of(lane) / utilisation : lane.used;
-  return "handler.http.connections" +
-         arrow(settings.connections, stepped(wanted, settings.connections, 65536)) + ": all in use in " +
+    wanted += lane.rate > 0 ? with_headroom(lane.used * growth_of(lane)) : lane.used;
+  return raised("handler.http.connections", settings.connections, wanted) + ": all in use in " +
          time_of(usage.span) + "; more workers would only wait for connections";
 }
 

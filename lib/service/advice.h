@@ -3,7 +3,7 @@
 // More workers help only if all of them are busy and the lag does not fall, and nothing else is the limit:
 // the processors, the connections, the order, the memory, a downstream that is out. So the limit of each lane
 // is determined, and each limit gives one line. A backlog that will be finished within the hour is no reason
-// to change anything. Workers should be busy 70 % of the time, as in `laneway plan`.
+// to change anything. Sizes are those of `laneway plan` (service/sizing.h).
 //
 // Pure.
 #pragma once
