@@ -68,23 +68,16 @@ class Stopper {
 };
 
 std::vector<telemetry::Family> build_info() {
-  telemetry::Sample sample;
-  sample.labels = {{"version", LANEWAY_VERSION}, {"librdkafka", kafka::library_version()}};
-  sample.value = 1;
-  return {telemetry::Family(telemetry::metric("build_info"), {std::move(sample)})};
+  telemetry::Family family(telemetry::metric("build_info"));
+  family.add({{"version", LANEWAY_VERSION}, {"librdkafka", kafka::library_version()}}, 1);
+  return {std::move(family)};
 }
 
 /// Expiry times of the certificates in the files at the start, when the clients read them.
 std::vector<telemetry::Family> certificate_families(const std::map<std::string, double>& ends) {
-  std::vector<telemetry::Sample> samples;
-  for (const auto& [file, end] : ends) {
-    telemetry::Sample sample;
-    sample.labels = {{"file", file}};
-    sample.value = end;
-    samples.push_back(std::move(sample));
-  }
-  return {telemetry::Family(telemetry::metric("client_certificate_expiry_timestamp_seconds"),
-                            std::move(samples))};
+  telemetry::Family family(telemetry::metric("client_certificate_expiry_timestamp_seconds"));
+  for (const auto& [file, end] : ends) family.add({{"file", file}}, end);
+  return {std::move(family)};
 }
 
 using Reload = std::function<service::ControlAnswer(const char* by, bool dry_run)>;

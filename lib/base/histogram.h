@@ -26,6 +26,11 @@ class Histogram {
   struct Snapshot {
     std::array<std::uint64_t, buckets> counts{};  ///< per bucket, not cumulative
     Duration sum{};
+
+    void operator+=(const Snapshot& more) {
+      for (std::size_t i = 0; i < buckets; ++i) counts[i] += more.counts[i];
+      sum += more.sum;
+    }
   };
 
   /// Adds `times` values of `value`; a negative value counts as zero.

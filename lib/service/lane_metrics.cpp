@@ -12,26 +12,26 @@ namespace laneway::service {
 namespace {
 
 using lane::Lane;
-using lane::State;
 using telemetry::Family;
+using telemetry::Labels;
 using telemetry::metric;
 using telemetry::Sample;
-using Labels = std::vector<std::pair<std::string, std::string>>;
 using Lanes = std::vector<std::shared_ptr<const Lane>>;
 
 Labels labels_of(const Lane& lane) {
   return {{"topic", lane.partition().topic}, {"partition", std::to_string(lane.partition().partition)}};
 }
 
+Labels labels_of(const Lane& lane, const char* name, std::string_view value) {
+  auto labels = labels_of(lane);
+  labels.emplace_back(name, value);
+  return labels;
+}
+
 template <class Value>
 Family per_lane(const telemetry::MetricInfo& info, const Lanes& lanes, Value value) {
   Family family(info);
-  for (const auto& lane : lanes) {
-    Sample sample;
-    sample.labels = labels_of(*lane);
-    sample.value = static_cast<double>(value(*lane));
-    family.samples.push_back(std::move(sample));
-  }
+  for (const auto& lane : lanes) family.add(labels_of(*lane), value(*lane));
   return family;
 }
 
@@ -45,15 +45,9 @@ Family histogram_per_lane(const telemetry::MetricInfo& info, const Lanes& lanes,
 
 Family jobs(const Lanes& lanes) {
   Family family(metric("pool_jobs_total"));
-  for (const auto& lane : lanes) {
-    for (std::size_t i = 0; i < handler::outcome_labels.size(); ++i) {
-      Sample sample;
-      sample.labels = labels_of(*lane);
-      sample.labels.emplace_back("outcome", handler::outcome_labels[i]);
-      sample.value = static_cast<double>(lane->stats().outcomes[i].get());
-      family.samples.push_back(std::move(sample));
-    }
-  }
+  for (const auto& lane : lanes)
+    for (std::size_t i = 0; i < handler::outcome_labels.size(); ++i)
+      family.add(labels_of(*lane, "outcome", handler::outcome_labels[i]), lane->stats().outcomes[i].get());
   return family;
 }
 
@@ -62,13 +56,9 @@ Family dead_letters(const Lanes& lanes) {
   Family family(metric("dead_letters_total"));
   for (const auto& lane : lanes) {
     for (std::size_t i = 0; i < delivery::dead_letter_reasons; ++i) {
+      const auto reason = delivery::name(static_cast<delivery::DeadLetterReason>(i));
       const auto count = lane->stats().dead_letters[i].get();
-      if (count == 0) continue;
-      Sample sample;
-      sample.labels = labels_of(*lane);
-      sample.labels.emplace_back("reason", delivery::name(static_cast<delivery::DeadLetterReason>(i)));
-      sample.value = static_cast<double>(count);
-      family.samples.push_back(std::move(sample));
+      if (count > 0) family.add(labels_of(*lane, "reason", reason), count);
     }
   }
   return family;
@@ -78,13 +68,7 @@ Family states(const Lanes& lanes) {
   Family family(metric("lane_state"));
   for (const auto& lane : lanes) {
     const std::string_view now = state_in_words(lane->stats().state.get(), lane->stats().hold_bits.get());
-    for (const auto* state : lane_states) {
-      Sample sample;
-      sample.labels = labels_of(*lane);
-      sample.labels.emplace_back("state", state);
-      sample.value = state == now ? 1 : 0;
-      family.samples.push_back(std::move(sample));
-    }
+    for (const auto* state : lane_states) family.add(labels_of(*lane, "state", state), state == now ? 1 : 0);
   }
   return family;
 }
@@ -145,11 +129,9 @@ std::vector<Family> lane_families(const Lanes& lanes) {
 Family renewal_family(const std::vector<const kafka::Renewals*>& renewals) {
   Family family(metric("producer_renewals_total"));
   for (std::size_t i = 0; i < kafka::renewal_reasons.size(); ++i) {
-    Sample sample;
-    sample.labels = {{"reason", kafka::renewal_reasons[i]}};
-    for (const auto* producer : renewals)
-      sample.value += static_cast<double>(producer->count(static_cast<kafka::Renewal>(i)));
-    family.samples.push_back(std::move(sample));
+    std::uint64_t count = 0;
+    for (const auto* producer : renewals) count += producer->count(static_cast<kafka::Renewal>(i));
+    family.add({{"reason", kafka::renewal_reasons[i]}}, count);
   }
   return family;
 }
@@ -161,26 +143,16 @@ std::vector<Family> journal_families(const lane::Journal& journal) {
 
 Family silence_family(const lane::Silences& silences) {
   Family family(metric("partition_silence_steps_total"));
-  for (std::size_t i = 0; i < lane::silence_steps.size(); ++i) {
-    Sample sample;
-    sample.labels = {{"step", lane::silence_steps[i]}};
-    sample.value = static_cast<double>(silences.count(static_cast<lane::SilenceStep>(i)));
-    family.samples.push_back(std::move(sample));
-  }
+  for (std::size_t i = 0; i < lane::silence_steps.size(); ++i)
+    family.add({{"step", lane::silence_steps[i]}}, silences.count(static_cast<lane::SilenceStep>(i)));
   return family;
 }
 
 Family span_family(const tracing::SpanExporter::Counts& counts) {
   Family family(metric("trace_spans_total"));
-  const auto add = [&](const char* result, std::uint64_t count) {
-    Sample sample;
-    sample.labels = {{"result", result}};
-    sample.value = static_cast<double>(count);
-    family.samples.push_back(std::move(sample));
-  };
-  add("exported", counts.exported);
-  add("dropped", counts.dropped);
-  add("failed", counts.failed);
+  family.add({{"result", "exported"}}, counts.exported);
+  family.add({{"result", "dropped"}}, counts.dropped);
+  family.add({{"result", "failed"}}, counts.failed);
   return family;
 }
 
@@ -199,17 +171,13 @@ std::vector<Family> limit_families(const std::vector<WatchedDownstream>& watched
   for (const auto& one : watched) {
     if (one.adaptive == nullptr) continue;
     const auto report = one.adaptive->report();
-    Sample sample;
-    sample.labels = {{"downstream", one.downstream->name()}, {"pool", one.pool}};
-    sample.value = report.limit;
-    limits.samples.push_back(sample);
-    sample.value = report.in_flight;
-    running.samples.push_back(sample);
+    const Labels labels{{"downstream", one.downstream->name()}, {"pool", one.pool}};
+    limits.add(labels, report.limit);
+    running.add(labels, report.in_flight);
     for (std::size_t i = 1; i < report.changes.size(); ++i) {
-      sample.labels = {
-          {"downstream", one.downstream->name()}, {"pool", one.pool}, {"reason", delivery::limit_reasons[i]}};
-      sample.value = static_cast<double>(report.changes[i]);
-      changes.samples.push_back(sample);
+      auto with_reason = labels;
+      with_reason.emplace_back("reason", delivery::limit_reasons[i]);
+      changes.add(std::move(with_reason), report.changes[i]);
     }
   }
   if (limits.samples.empty()) return {};
@@ -235,17 +203,10 @@ std::vector<Family> downstream_families(const std::vector<WatchedDownstream>& wa
   Family pace(metric("downstream_pace"));
   Family calls(metric("downstream_calls_total"));
   for (const auto& [name, numbers] : by_name) {
-    Sample sample;
-    sample.labels = {{"downstream", name}};
-    sample.value = static_cast<double>(numbers.state);
-    state.samples.push_back(sample);
-    sample.value = numbers.pace;
-    pace.samples.push_back(sample);
-    for (std::size_t i = 0; i < delivery::call_outcomes.size(); ++i) {
-      sample.labels = {{"downstream", name}, {"outcome", delivery::call_outcomes[i]}};
-      sample.value = static_cast<double>(numbers.totals[i]);
-      calls.samples.push_back(sample);
-    }
+    state.add({{"downstream", name}}, numbers.state);
+    pace.add({{"downstream", name}}, numbers.pace);
+    for (std::size_t i = 0; i < delivery::call_outcomes.size(); ++i)
+      calls.add({{"downstream", name}, {"outcome", delivery::call_outcomes[i]}}, numbers.totals[i]);
   }
   return {std::move(state), std::move(pace), std::move(calls)};
 }
@@ -256,33 +217,20 @@ std::vector<Family> loop_families(const std::vector<const lane::LoopStats*>& loo
     for (const auto* loop : loops) total += get(*loop);
     return static_cast<double>(total);
   };
-  const auto labelled = [](const char* name, const char* value, double number) {
-    Sample sample;
-    sample.labels = {{name, value}};
-    sample.value = number;
-    return sample;
-  };
   const auto histogram = [&](auto get) {
     Histogram::Snapshot total;
-    for (const auto* loop : loops) {
-      const auto one = get(*loop).snapshot();
-      for (std::size_t i = 0; i < total.counts.size(); ++i) total.counts[i] += one.counts[i];
-      total.sum += one.sum;
-    }
+    for (const auto* loop : loops) total += get(*loop).snapshot();
     return telemetry::histogram_sample({}, total);
   };
   using Stats = lane::LoopStats;
-  std::vector<Family> families;
-  families.emplace_back(
-      metric("commits_total"),
-      std::vector<Sample>{
-          labelled("result", "success", sum([](const Stats& s) { return s.commits_acknowledged.get(); })),
-          labelled("result", "failure", sum([](const Stats& s) { return s.commits_failed.get(); }))});
-  families.emplace_back(
-      metric("rebalances_total"),
-      std::vector<Sample>{labelled("kind", "assign", sum([](const Stats& s) { return s.assigned.get(); })),
-                          labelled("kind", "revoke", sum([](const Stats& s) { return s.revoked.get(); })),
-                          labelled("kind", "lost", sum([](const Stats& s) { return s.lost.get(); }))});
+  Family commits(metric("commits_total"));
+  commits.add({{"result", "success"}}, sum([](const Stats& s) { return s.commits_acknowledged.get(); }));
+  commits.add({{"result", "failure"}}, sum([](const Stats& s) { return s.commits_failed.get(); }));
+  Family rebalances(metric("rebalances_total"));
+  rebalances.add({{"kind", "assign"}}, sum([](const Stats& s) { return s.assigned.get(); }));
+  rebalances.add({{"kind", "revoke"}}, sum([](const Stats& s) { return s.revoked.get(); }));
+  rebalances.add({{"kind", "lost"}}, sum([](const Stats& s) { return s.lost.get(); }));
+  std::vector<Family> families{std::move(commits), std::move(rebalances)};
   families.emplace_back(metric("client_throttled_seconds_total"),
                         sum([](const Stats& s) { return s.throttled_ms.get(); }) / 1000);
   families.emplace_back(metric("assignment_repairs_total"),

@@ -89,8 +89,7 @@ bool has_alias(const std::string& name) {
 
 }  // namespace
 
-Sample histogram_sample(std::vector<std::pair<std::string, std::string>> labels,
-                        const Histogram::Snapshot& snapshot) {
+Sample histogram_sample(Labels labels, const Histogram::Snapshot& snapshot) {
   Sample sample{std::move(labels), 0, {}, to_seconds(snapshot.sum), 0};
   for (std::size_t i = 0; i < Histogram::buckets; ++i) {
     sample.count += snapshot.counts[i];
@@ -113,11 +112,7 @@ std::string render_metrics(const std::vector<Provider>& providers, std::size_t m
       out.push_back(std::move(alias));
     }
     if (family.samples.size() > most_series)
-      omitted.samples.push_back({{{"metric", "laneway_" + name}},
-                                 static_cast<double>(family.samples.size() - most_series),
-                                 {},
-                                 0,
-                                 0});
+      omitted.add({{"metric", "laneway_" + name}}, family.samples.size() - most_series);
   }
   if (!omitted.samples.empty()) out.push_back(converted(omitted, omitted.samples.size()));
   return prometheus::TextSerializer().Serialize(out);

@@ -17,8 +17,10 @@
 
 namespace laneway::telemetry {
 
+using Labels = std::vector<std::pair<std::string, std::string>>;
+
 struct Sample {
-  std::vector<std::pair<std::string, std::string>> labels;
+  Labels labels;
   double value = 0;  ///< counters and gauges
   /// Histograms: upper bound in the metric's unit and the count of all values at or below it, rising; the
   /// bound infinity is added if it is missing.
@@ -28,8 +30,7 @@ struct Sample {
 };
 
 /// A histogram of durations, in seconds.
-Sample histogram_sample(std::vector<std::pair<std::string, std::string>> labels,
-                        const Histogram::Snapshot& snapshot);
+Sample histogram_sample(Labels labels, const Histogram::Snapshot& snapshot);
 
 struct Family {
   Family() = default;
@@ -41,7 +42,13 @@ struct Family {
         across(metric.across),
         samples(std::move(with)) {}
   /// A metric without labels.
-  Family(const MetricInfo& metric, double value) : Family(metric, {Sample{{}, value, {}, 0, 0}}) {}
+  Family(const MetricInfo& metric, double value) : Family(metric) { add({}, value); }
+
+  /// Adds a sample of a counter or gauge.
+  template <class Number>
+  void add(Labels labels, Number value) {
+    samples.push_back({std::move(labels), static_cast<double>(value), {}, 0, 0});
+  }
 
   std::string name;  ///< without the prefix laneway_
   std::string help;

@@ -9,8 +9,6 @@
 namespace laneway::telemetry {
 namespace {
 
-using Labels = decltype(Sample::labels);
-
 struct Partition {
   std::string topic;
   std::int64_t number = 0;

@@ -1,18 +1,12 @@
 #include "service/pools/lane_pools.h"
 
-#include <cstddef>
-
 namespace laneway::service {
 namespace {
 
 template <class Get>
 Histogram::Snapshot sum_of(const lane::Lane& lane, Get get) {
   Histogram::Snapshot sum;
-  lane.each_pool([&](const pool::Pool& pool) {
-    const auto one = get(pool).snapshot();
-    for (std::size_t i = 0; i < sum.counts.size(); ++i) sum.counts[i] += one.counts[i];
-    sum.sum += one.sum;
-  });
+  lane.each_pool([&](const pool::Pool& pool) { sum += get(pool).snapshot(); });
   return sum;
 }
 

@@ -11,7 +11,6 @@ namespace {
 using lane::PoolView;
 using telemetry::Family;
 using telemetry::metric;
-using telemetry::Sample;
 
 struct LaneWithPools {
   const lane::Lane* lane;
@@ -22,22 +21,12 @@ template <class Value>
 Family per_pool(const telemetry::MetricInfo& info, const std::vector<LaneWithPools>& lanes, Value value) {
   Family family(info);
   for (const auto& [lane, pools] : lanes)
-    for (const auto& pool : pools) {
-      Sample sample;
-      sample.labels = {{"topic", lane->partition().topic},
-                       {"partition", std::to_string(lane->partition().partition)},
-                       {"pool", pool.name}};
-      sample.value = static_cast<double>(value(pool));
-      family.samples.push_back(std::move(sample));
-    }
+    for (const auto& pool : pools)
+      family.add({{"topic", lane->partition().topic},
+                  {"partition", std::to_string(lane->partition().partition)},
+                  {"pool", pool.name}},
+                 value(pool));
   return family;
-}
-
-void add_to(Family& family, const std::string& pool, std::size_t value) {
-  Sample sample;
-  sample.labels = {{"pool", pool}};
-  sample.value = static_cast<double>(value);
-  family.samples.push_back(std::move(sample));
 }
 
 std::vector<Family> families_of_process(const SharedStages& stages, const config::Config& config) {
@@ -45,9 +34,9 @@ std::vector<Family> families_of_process(const SharedStages& stages, const config
   Family subscribers(metric("named_pool_subscribers"));
   Family out(metric("named_pool_subscribers_out"));
   for (const auto& pool : pool_statuses(stages, config, {}, {})) {
-    add_to(helpers, pool.name, pool.helped_by.size());
-    add_to(subscribers, pool.name, pool.subscribers.value_or(0));
-    add_to(out, pool.name, pool.subscribers_out);
+    helpers.add({{"pool", pool.name}}, pool.helped_by.size());
+    subscribers.add({{"pool", pool.name}}, pool.subscribers.value_or(0));
+    out.add({{"pool", pool.name}}, pool.subscribers_out);
   }
   return {std::move(helpers), std::move(subscribers), std::move(out)};
 }

@@ -10,24 +10,16 @@ namespace {
 
 using telemetry::Family;
 using telemetry::metric;
-using telemetry::Sample;
 
-Sample labelled(const char* name, std::string value, double number) {
-  Sample sample;
-  sample.labels = {{name, std::move(value)}};
-  sample.value = number;
-  return sample;
+telemetry::Labels labels_of(const LaneView& lane) {
+  return {{"topic", lane.topic}, {"partition", std::to_string(lane.partition)}};
 }
 
 void add(std::vector<Family>& families, const telemetry::MetricInfo& info, const LaneView& lane,
          double value) {
   const auto family = std::find_if(families.begin(), families.end(),
                                    [&](const Family& one) { return one.name == info.name; });
-  if (family == families.end()) return;
-  Sample sample;
-  sample.labels = {{"topic", lane.topic}, {"partition", std::to_string(lane.partition)}};
-  sample.value = value;
-  family->samples.push_back(std::move(sample));
+  if (family != families.end()) family->add(labels_of(lane), value);
 }
 
 }  // namespace
@@ -37,7 +29,7 @@ Family reason_family(const Readiness& readiness) {
   for (const auto& reason : readiness.reasons) ++counts[index_of(reason.code)];
   Family family(metric("not_ready_reasons"));
   for (const auto& row : reason_names)
-    family.samples.push_back(labelled("reason", std::string(row.name), counts[index_of(row.code)]));
+    family.add({{"reason", std::string(row.name)}}, counts[index_of(row.code)]);
   return family;
 }
 
@@ -48,10 +40,11 @@ std::vector<Family> member_families(const std::vector<MemberFacts>& members) {
     (!member.assigned ? none : member.idle() ? empty : working) += 1;
     longest = std::max(longest, member.no_broker);
   }
-  std::vector<Family> families;
-  families.emplace_back(metric("members"), std::vector<Sample>{labelled("assignment", "partitions", working),
-                                                               labelled("assignment", "empty", empty),
-                                                               labelled("assignment", "none", none)});
+  Family assignments(metric("members"));
+  assignments.add({{"assignment", "partitions"}}, working);
+  assignments.add({{"assignment", "empty"}}, empty);
+  assignments.add({{"assignment", "none"}}, none);
+  std::vector<Family> families{std::move(assignments)};
   if (!members.empty()) families.emplace_back(metric("without_broker_seconds"), to_seconds(longest));
   return families;
 }
@@ -69,10 +62,9 @@ void add_lost_lanes(std::vector<Family>& families, const std::vector<LaneView>& 
     add(families, metric("lane_delivered_offset"), lane, static_cast<double>(lane.delivered));
     if (states == families.end()) continue;
     for (const auto* state : lane_states) {
-      auto sample = labelled("topic", lane.topic, std::string_view(state) == "lost" ? 1 : 0);
-      sample.labels.emplace_back("partition", std::to_string(lane.partition));
-      sample.labels.emplace_back("state", state);
-      states->samples.push_back(std::move(sample));
+      auto labels = labels_of(lane);
+      labels.emplace_back("state", state);
+      states->add(std::move(labels), std::string_view(state) == "lost" ? 1 : 0);
     }
   }
 }
