@@ -17,7 +17,8 @@ namespace laneway::config {
 namespace {
 
 Position position_of(const YAML::Mark& mark) {
-  return mark.is_null() ? Position{} : Position{mark.line + 1, mark.column + 1};
+  if (mark.is_null()) return {};
+  return {mark.line + 1, mark.column + 1, static_cast<std::size_t>(mark.pos)};
 }
 
 constexpr const char* key_is_no_word = "this key is a list or a map";
@@ -38,7 +39,7 @@ class Builder final : public YAML::EventHandler {
   void OnDocumentStart(const YAML::Mark& mark) override {
     if (documents_++ == 0) return;
     const auto at = position_of(mark);
-    if (text_.substr(offset_of(text_, at)).starts_with("---"))
+    if (text_.substr(at.offset).starts_with("---"))
       refuse(at, "a second YAML document begins here", "a configuration is one document: remove this ---");
     throw Refused{behind_document(text_, at)};
   }
@@ -192,6 +193,9 @@ Node scalar_node(std::string text, Position position) {
 }
 
 Document parse_document(std::string_view text) {
+  constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+  if (text.starts_with(byte_order_mark))
+    text.remove_prefix(byte_order_mark.size());  // positions leave it out
   Document document;
   if (auto fault = refuse_bytes(text)) {
     document.faults.push_back(std::move(*fault));

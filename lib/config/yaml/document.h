@@ -16,6 +16,7 @@ namespace laneway::config {
 struct Position {
   int line = 0;
   int column = 0;
+  std::size_t offset = 0;  ///< of the value in the text, as the parser reports it; 0 for other positions
 };
 
 struct Entry;

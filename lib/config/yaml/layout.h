@@ -1,5 +1,6 @@
 // Why the YAML library could not read a text, in words for people who write configuration files: a tab, an
-// indentation that fits no group, a missing space after a colon, a bracket or a quote that is not closed.
+// indentation that fits no group, a missing space after a colon, a bracket or a quote that is not closed, a
+// comma that is missing, text behind a value, a value that needs quotes.
 //
 // The library reports the place where it gave up, which is often the line after the mistake. Pure.
 #pragma once

@@ -22,15 +22,14 @@ bool runs_over_keys(std::string_view piece) {
 
 std::vector<Line> lines_of(std::string_view text) {
   std::vector<Line> lines;
-  for (int number = 1; !text.empty(); ++number) {
-    const auto end = std::min(text.find('\n'), text.size());
-    auto line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
+  for (std::size_t begin = 0; begin < text.size();) {
+    const auto end = std::min(text.find('\n', begin), text.size());
+    auto line = text.substr(begin, end - begin);
     const auto first = std::min(line.find_first_not_of(blanks), line.size());
     const auto leading = line.substr(0, first);
-    line.remove_prefix(first);
-    const auto last = line.find_last_not_of(blanks);
-    lines.push_back({number, first, line.substr(0, last == line.npos ? 0 : last + 1), leading});
+    line = line.substr(first, line.find_last_not_of(blanks) + 1 - first);
+    lines.push_back({static_cast<int>(lines.size()) + 1, first, line, leading});
+    begin = end + 1;
   }
   return lines;
 }
@@ -41,16 +40,6 @@ Position position_at(std::string_view text, std::size_t offset) {
   const auto start = newline == before.npos ? 0 : newline + 1;
   return {static_cast<int>(std::count(before.begin(), before.end(), '\n')) + 1,
           static_cast<int>(offset - start) + 1};
-}
-
-std::size_t offset_of(std::string_view text, Position at) {
-  std::size_t start = 0;
-  for (int line = 1; line < at.line && start != text.npos; ++line) {
-    start = text.find('\n', start);
-    if (start != text.npos) ++start;
-  }
-  return std::min(start == text.npos ? start : start + static_cast<std::size_t>(std::max(at.column, 1)) - 1,
-                  text.size());
 }
 
 std::size_t end_of_quote(std::string_view text, std::size_t begin) {

@@ -24,13 +24,8 @@ std::vector<Line> lines_of(std::string_view text);
 
 inline bool is_empty(const Line& line) { return line.text.empty() || line.text.front() == '#'; }
 
-inline std::string spaces(std::size_t count) {
-  return std::to_string(count) + (count == 1 ? " space" : " spaces");
-}
-
-/// The place of the byte at `offset`, and the other way round; columns count bytes, as the parser's do.
+/// The place of the byte at `offset`; columns count bytes, as the parser's do.
 Position position_at(std::string_view text, std::size_t offset);
-std::size_t offset_of(std::string_view text, Position at);
 
 /// The offset of the quote that closes the quote at `begin`; npos if there is none. A quote around lines that
 /// look like keys was not meant to be closed there, and counts as not closed.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "config/text.h"
 #include "config/yaml/layout.h"
@@ -12,16 +13,6 @@ namespace {
 
 bool is_item(const Line& line) { return line.text.starts_with("- "); }
 
-/// "- orders" or "topics: orders": a text without quotes or brackets, which goes on in lines that are
-/// indented further.
-bool is_plain(const Line& line) {
-  auto value = line.text;
-  const auto colon = value.find(": ");
-  if (!is_item(line) && colon == value.npos) return false;
-  value.remove_prefix(is_item(line) ? 2 : colon + 2);
-  return !value.empty() && value.find_first_of(":\"'[]{}|>#&") == value.npos;
-}
-
 Fault swallowed(const Line& line, const Line& above) {
   const Position at{line.number, static_cast<int>(line.indentation) + 1};
   if (!is_item(above))
@@ -30,29 +21,24 @@ Fault swallowed(const Line& line, const Line& above) {
         "an item of a list cannot begin here, because line " + std::to_string(above.number) + " has a value",
         "write the key alone in its line, and each item in a line below it");
   return fault(at,
-               "this item is indented by " + spaces(line.indentation) + ", the item in line " +
-                   std::to_string(above.number) + " above by " + spaces(above.indentation),
+               "this item is indented by " + counted(line.indentation, "space") + ", the item in line " +
+                   std::to_string(above.number) + " above by " + counted(above.indentation, "space"),
                "items of one list need the same indentation");
 }
 
 /// An item that is indented further than the text above is a part of that text.
-std::optional<Fault> find_swallowed_item(std::string_view text) {
-  std::optional<Line> above;
-  std::size_t block = std::string_view::npos;  // the indentation of the line that begins a block of text
-  for (const Line& line : lines_of(text)) {
-    if (is_empty(line) || line.indentation > block) continue;
-    block = line.text.find_first_of("|>") != line.text.npos ? line.indentation : std::string_view::npos;
-    if (above && is_item(line) && is_plain(*above) && line.indentation > above->indentation)
-      return swallowed(line, *above);
-    above = line;
-  }
-  return std::nullopt;
+std::optional<Fault> swallowed_item(const std::vector<Line>& lines, const Node& value) {
+  if (!value.plain || value.text.find(" - ") == value.text.npos) return std::nullopt;
+  const Line& above = lines[static_cast<std::size_t>(value.position.line) - 1];
+  const auto next = std::find_if_not(lines.begin() + above.number, lines.end(), is_empty);
+  if (next == lines.end() || !is_item(*next) || next->indentation <= above.indentation) return std::nullopt;
+  return swallowed(*next, above);
 }
 
 /// A key at the end of its group needs no colon to be a key without a value.
 std::optional<Fault> missing_colon(std::string_view text, const Entry& entry) {
   if (!entry.value.is_null()) return std::nullopt;
-  const auto at = offset_of(text, entry.position);
+  const auto at = entry.position.offset;
   const auto rest = text.substr(at);
   const bool explicit_key = text.substr(0, at).ends_with("? ");
   if (explicit_key || !rest.starts_with(entry.key)) return std::nullopt;
@@ -64,21 +50,21 @@ std::optional<Fault> missing_colon(std::string_view text, const Entry& entry) {
 }
 
 std::optional<Fault> unclosed_quote(std::string_view text, const Node& value) {
-  if (!value.is_scalar() || value.plain) return std::nullopt;
-  const auto at = offset_of(text, value.position);
-  if (at >= text.size()) return std::nullopt;
+  const auto at = value.position.offset;
+  if (!value.is_scalar() || value.plain || at >= text.size()) return std::nullopt;
   const bool quoted = text[at] == '"' || text[at] == '\'';
   if (!quoted || end_of_quote(text, at) != text.npos) return std::nullopt;
   return not_closed(text, at);
 }
 
-std::optional<Fault> find_in_tree(std::string_view text, const Node& node) {
+std::optional<Fault> find_in_tree(std::string_view text, const std::vector<Line>& lines, const Node& node) {
   if (auto found = unclosed_quote(text, node)) return found;
+  if (auto found = swallowed_item(lines, node)) return found;
   for (const Node& item : node.items)
-    if (auto found = find_in_tree(text, item)) return found;
+    if (auto found = find_in_tree(text, lines, item)) return found;
   for (const Entry& entry : node.entries) {
     if (auto found = missing_colon(text, entry)) return found;
-    if (auto found = find_in_tree(text, entry.value)) return found;
+    if (auto found = find_in_tree(text, lines, entry.value)) return found;
   }
   return std::nullopt;
 }
@@ -86,8 +72,7 @@ std::optional<Fault> find_in_tree(std::string_view text, const Node& node) {
 }  // namespace
 
 std::optional<Fault> find_silent_mistake(std::string_view text, const Node& root) {
-  if (auto found = find_in_tree(text, root)) return found;
-  return find_swallowed_item(text);
+  return find_in_tree(text, lines_of(text), root);
 }
 
 Fault behind_document(std::string_view text, Position at) {
@@ -96,8 +81,8 @@ Fault behind_document(std::string_view text, Position at) {
   const auto indentation = static_cast<std::size_t>(std::max(at.column, 1)) - 1;
   if (first != lines.end() && first->indentation > indentation && first->text.find(':') != first->text.npos)
     return fault({first->number, static_cast<int>(first->indentation) + 1},
-                 "this line is indented by " + spaces(first->indentation) + ", line " +
-                     std::to_string(at.line) + " below by " + spaces(indentation),
+                 "this line is indented by " + counted(first->indentation, "space") + ", line " +
+                     std::to_string(at.line) + " below by " + counted(indentation, "space"),
                  "keys of one group need the same indentation");
   return fault(at, "text follows the end of the value above",
                "write the configuration as lines of KEY: VALUE");
