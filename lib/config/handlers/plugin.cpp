@@ -22,10 +22,9 @@ Property library_property() {
 
 /// The plugin alone knows the keys of this section.
 Property plugin_config_property() {
-  Property property("handler.plugin.config", handler_at_start);
-  property.expects = "a map with keys of the plugin's own";
-  property.description =
-      "Settings of the plugin. laneway passes the map to the plugin as JSON, and does not check the keys.";
+  Property property(
+      "handler.plugin.config", handler_at_start, "a map with keys of the plugin's own",
+      "Settings of the plugin. laneway passes the map to the plugin as JSON, and does not check the keys.");
   property.structured = true;
   property.set = [](Config& config, const Node& node) -> std::optional<BadValue> {
     if (!node.is_map() && !node.is_null()) return BadValue{node, ""};

@@ -35,11 +35,11 @@ std::optional<BadValue> set_sleep(SimulateSettings::Sleep& sleep, const Node& no
 }
 
 Property sleep_property() {
-  Property property("handler.simulate.sleep", handler_at_start);
-  property.expects = "a duration up to 1h, or { p50: 5ms, p99: 100ms } for log-normal ones";
-  property.description =
+  Property property(
+      "handler.simulate.sleep", handler_at_start,
+      "a duration up to 1h, or { p50: 5ms, p99: 100ms } for log-normal ones",
       "How long an attempt sleeps: always the same time, or a random time with the given median and 99th "
-      "percentile.";
+      "percentile.");
   property.structured = true;
   property.set = [](Config& config, const Node& node) {
     return set_sleep(std::get<SimulateSettings>(config.handler).sleep, node);

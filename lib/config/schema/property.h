@@ -51,7 +51,11 @@ inline constexpr Reload handler_at_start = Reload::restart("the handler is creat
 inline constexpr Reload clients_at_start = Reload::restart("the Kafka clients are created at the start");
 
 struct Property {
-  Property(std::string name_, Reload reload_) : name(std::move(name_)), reload(reload_) {}
+  Property(std::string name_, Reload reload_, std::string expects_, std::string description_)
+      : name(std::move(name_)),
+        reload(reload_),
+        expects(std::move(expects_)),
+        description(std::move(description_)) {}
 
   std::string name;  ///< dotted: lanes.workers
   Reload reload;
@@ -83,9 +87,7 @@ inline Error wrong_value(std::string what) { return {ErrorKind::configuration, s
 template <class Access, class Parse, class Print>
 Property scalar_property(std::string name, Reload reload, std::string expects, std::string description,
                          Access access, Parse parse, Print print) {
-  Property property(std::move(name), reload);
-  property.expects = std::move(expects);
-  property.description = std::move(description);
+  Property property(std::move(name), reload, std::move(expects), std::move(description));
   property.set = [access, parse](Config& config, const Node& node) -> std::optional<BadValue> {
     if (!node.is_scalar()) return BadValue{node, ""};
     auto parsed = parse(node.text);
@@ -102,9 +104,7 @@ Property scalar_property(std::string name, Reload reload, std::string expects, s
 template <class Access, class Parse, class Print, class Check>
 Property list_property(std::string name, Reload reload, std::string expects, std::string description,
                        Access access, Parse parse, Print print, Check check) {
-  Property property(std::move(name), reload);
-  property.expects = std::move(expects);
-  property.description = std::move(description);
+  Property property(std::move(name), reload, std::move(expects), std::move(description));
   property.structured = true;
   property.list = true;
   property.set = [access, parse, check](Config& config, const Node& node) -> std::optional<BadValue> {
@@ -133,9 +133,7 @@ Property list_property(std::string name, Reload reload, std::string expects, std
 template <class Access, class SetEntry, class PrintItem>
 Property map_property(std::string name, Reload reload, std::string expects, std::string description,
                       Access access, SetEntry set_entry, PrintItem print_item) {
-  Property property(std::move(name), reload);
-  property.expects = std::move(expects);
-  property.description = std::move(description);
+  Property property(std::move(name), reload, std::move(expects), std::move(description));
   property.structured = true;
   property.set = [access, set_entry](Config& config, const Node& node) -> std::optional<BadValue> {
     if (!node.is_map() && !node.is_null()) return BadValue{node, ""};

@@ -68,14 +68,13 @@ std::optional<BadValue> add_row(std::vector<Route::Row>& rows, const Entry& entr
 }
 
 Property rows_property() {
-  Property property("route.pools", paths_at_start);
-  property.expects =
+  Property property(
+      "route.pools", paths_at_start,
       "a map of texts, or beginnings of texts with a *, to the names of pools, such as { gold: "
-      "critical, \"free-*\": bulk }, or with route.by: round_robin a list of names";
-  property.description =
+      "critical, \"free-*\": bulk }, or with route.by: round_robin a list of names",
       "The pool of the records with a text. `\"free-*\"` matches every text that begins with free-. The "
       "first "
-      "text that matches decides.";
+      "text that matches decides.");
   property.structured = true;
   property.set = [](Config& config, const Node& node) -> std::optional<BadValue> {
     if (!node.is_map() && !node.is_list() && !node.is_null()) return BadValue{node, ""};

@@ -21,9 +21,8 @@ inline constexpr std::uint32_t most_workers = 4096;
 /// `access`: to a struct with the fields `workers` and `adaptive`.
 template <class Access>
 Property workers_property(std::string name, std::string description, Access access) {
-  Property property(std::move(name), in_flight);
-  property.expects = "a whole number from 1 to 4096, or { min, max, algorithm }";
-  property.description = std::move(description);
+  Property property(std::move(name), in_flight, "a whole number from 1 to 4096, or { min, max, algorithm }",
+                    std::move(description));
   property.most = most_workers;
   property.structured = true;
   property.set = [access](Config& config, const Node& node) -> std::optional<BadValue> {
