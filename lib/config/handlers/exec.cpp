@@ -18,8 +18,7 @@ Property command_property() {
       "The program that receives the records, and its arguments. A program without a slash is looked up in "
       "PATH once, when the configuration is read. A relative path with a slash, and an argument that is the "
       "relative path of an existing file, are resolved against the folder of the configuration file. No "
-      "shell "
-      "is involved.",
+      "shell is involved.",
       in_handler(&ExecSettings::command),
       [](const std::string& word) -> Result<std::string> {
         if (word.find('\0') != word.npos) return wrong_value("a word contains a zero byte");
@@ -33,27 +32,27 @@ Property command_property() {
 std::vector<Property> exec_properties() {
   std::vector<Property> table;
   table.push_back(command_property());
-  table.push_back(choice<Framing>(
-      "handler.exec.framing", handler_at_start, {{"json", Framing::json}, {"binary", Framing::binary}},
-      "The format of records and answers: `json` is one line of JSON each, `binary` a length "
-      "and compact fields, which need no base64.",
-      in_handler(&ExecSettings::framing)));
-  table.push_back(duration("handler.exec.timeout", handler_at_start, milliseconds(1), hours(1),
-                           "Time limit of one attempt. A program that does not answer in time is killed and "
-                           "started again.",
-                           in_handler(&ExecSettings::timeout)));
-  table.push_back(duration("handler.exec.idle", handler_at_start, seconds(1), hours(24 * 365),
-                           "A program that has had no record for this time is ended. More records start "
-                           "programs again.",
-                           in_handler(&ExecSettings::idle)));
+  table.push_back(choice<Framing>("handler.exec.framing", handler_at_start,
+                                  {{"json", Framing::json}, {"binary", Framing::binary}},
+                                  "The format of records and answers: `json` is one line of JSON each, "
+                                  "`binary` a length and compact fields, which need no base64.",
+                                  in_handler(&ExecSettings::framing)));
+  table.push_back(duration(
+      "handler.exec.timeout", handler_at_start, milliseconds(1), hours(1),
+      "Time limit of one attempt. A program that does not answer in time is killed and started again.",
+      in_handler(&ExecSettings::timeout)));
+  table.push_back(
+      duration("handler.exec.idle", handler_at_start, seconds(1), hours(24 * 365),
+               "A program that has had no record for this time is ended. More records start programs again.",
+               in_handler(&ExecSettings::idle)));
   table.push_back(count("handler.exec.max_records", handler_at_start, 0, 1'000'000'000'000,
                         "A program is replaced after it has answered this number of records, so that memory "
                         "that it loses does not add up; 0: never.",
                         in_handler(&ExecSettings::max_records)));
-  table.push_back(duration("handler.exec.max_age", handler_at_start, Duration::zero(), hours(24 * 365),
-                           "A program that is older than this is replaced when it has answered its record; "
-                           "0s: never.",
-                           in_handler(&ExecSettings::max_age)));
+  table.push_back(
+      duration("handler.exec.max_age", handler_at_start, Duration::zero(), hours(24 * 365),
+               "A program that is older than this is replaced when it has answered its record; 0s: never.",
+               in_handler(&ExecSettings::max_age)));
   return table;
 }
 
@@ -72,18 +71,16 @@ void resolve_exec(Config& config, const CommandPlace& place, RuleContext& rules)
 
 }  // namespace
 
-HandlerSchemaOf<ExecSettings> exec_schema() {
-  return HandlerSchemaOf<ExecSettings>(
-      {.name = "exec",
-       .properties = exec_properties,
-       .check = check_exec,
-       .resolve = resolve_exec,
-       .section = {
-           .position = 2,
-           .text = "A program of your own reads one record per line from its standard input, and writes one "
-                   "answer per line. Each running record has a process of its own: [writing "
-                   "handlers](writing-handlers.md).",
-           .example = "handler:\n  exec: { command: [python3, handler.py], timeout: 5s }\n"}});
+HandlerSchema schema_of(const ExecSettings&) {
+  return {.name = "exec",
+          .properties = exec_properties,
+          .check = check_exec,
+          .resolve = resolve_exec,
+          .section = {.position = 2,
+                      .text = "A program of your own reads one record per line from its standard input, and "
+                              "writes one answer per line. Each running record has a process of its own: "
+                              "[writing handlers](writing-handlers.md).",
+                      .example = "handler:\n  exec: { command: [python3, handler.py], timeout: 5s }\n"}};
 }
 
 }  // namespace laneway::config

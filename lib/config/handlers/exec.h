@@ -10,8 +10,7 @@
 
 namespace laneway::config {
 
-template <class Alternative>
-struct HandlerSchemaOf;
+struct HandlerSchema;
 
 /// The format of records and answers; see lib/handler/exec/exec_frame.h.
 enum class Framing : std::uint8_t { json, binary };
@@ -27,6 +26,6 @@ struct ExecSettings {
   Duration max_age{};             ///< a program is replaced when it is so old; 0: never
 };
 
-HandlerSchemaOf<ExecSettings> exec_schema();
+HandlerSchema schema_of(const ExecSettings&);
 
 }  // namespace laneway::config

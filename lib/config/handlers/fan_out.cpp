@@ -41,15 +41,14 @@ void check_fan_out(RuleContext& rules) {
 
 }  // namespace
 
-HandlerSchemaOf<FanOutSettings> fan_out_schema() {
-  return HandlerSchemaOf<FanOutSettings>(
-      {.name = "fan_out",
-       .properties = fan_out_properties,
-       .check = check_fan_out,
-       .section = {.position = 6,
-                   .text = "One result for each subscriber of an event, for a pool that is next: "
-                           "[webhooks](webhooks.md).",
-                   .example = "handler:\n  fan_out: { subscribers: /etc/laneway/subscribers.yaml }\n"}});
+HandlerSchema schema_of(const FanOutSettings&) {
+  return {.name = "fan_out",
+          .properties = fan_out_properties,
+          .check = check_fan_out,
+          .section = {.position = 6,
+                      .text = "One result for each subscriber of an event, for a pool that is next: "
+                              "[webhooks](webhooks.md).",
+                      .example = "handler:\n  fan_out: { subscribers: /etc/laneway/subscribers.yaml }\n"}};
 }
 
 }  // namespace laneway::config

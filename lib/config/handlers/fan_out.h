@@ -6,8 +6,7 @@
 
 namespace laneway::config {
 
-template <class Alternative>
-struct HandlerSchemaOf;
+struct HandlerSchema;
 
 /// `handler.fan_out`: one result for each subscriber of an event.
 struct FanOutSettings {
@@ -17,6 +16,6 @@ struct FanOutSettings {
   std::string event = "header:type";
 };
 
-HandlerSchemaOf<FanOutSettings> fan_out_schema();
+HandlerSchema schema_of(const FanOutSettings&);
 
 }  // namespace laneway::config

@@ -1,10 +1,9 @@
 // Everything that the configuration knows about one handler, apart from the struct of its settings. Each
-// handler's file makes one HandlerSchema; handlers.h has the table. Pure.
+// handler's file makes one HandlerSchema by schema_of(); handlers.h has the table. Pure.
 #pragma once
 
 #include <string>
 #include <string_view>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -39,16 +38,7 @@ struct HandlerSchema {
   bool asynchronous = false;  ///< a running record occupies no thread (handler/handler.h)
   bool gives_results = true;  ///< a record can become sub-jobs; if false, the record itself goes on
   ReferenceSection section = {};
-  HandlerSettings defaults = {};
-};
-
-/// Has its alternative of HandlerSettings in its type, so that the compiler can compare the table to the
-/// variant.
-template <class Alternative>
-struct HandlerSchemaOf : HandlerSchema {
-  explicit HandlerSchemaOf(HandlerSchema schema) : HandlerSchema(std::move(schema)) {
-    defaults = Alternative{};
-  }
+  HandlerSettings defaults = {};  ///< handlers() sets it
 };
 
 /// Access from a Config to a field of its handler's settings, for the builders in property.h.

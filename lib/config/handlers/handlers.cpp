@@ -4,35 +4,25 @@
 #include <type_traits>
 #include <variant>
 
-#include "config/handlers/exec.h"
-#include "config/handlers/fan_out.h"
-#include "config/handlers/http.h"
-#include "config/handlers/log.h"
-#include "config/handlers/plugin.h"
-#include "config/handlers/produce.h"
-#include "config/handlers/simulate.h"
-
 namespace laneway::config {
 namespace {
 
-template <class... Alternatives>
-std::vector<HandlerSchema> in_order_of_settings(const HandlerSchemaOf<Alternatives>&... rows) {
-  static_assert(std::is_same_v<HandlerSettings, std::variant<Alternatives...>>,
-                "one row for each alternative of HandlerSettings, in the same order");
-  return {rows...};
+template <class Settings>
+HandlerSchema row_of() {
+  auto row = schema_of(Settings());
+  row.defaults = Settings();
+  return row;
+}
+
+template <class... Settings>
+std::vector<HandlerSchema> rows_of(std::type_identity<std::variant<Settings...>>) {
+  return {row_of<Settings>()...};
 }
 
 }  // namespace
 
 const std::vector<HandlerSchema>& handlers() {
-  static const auto table = in_order_of_settings(  //
-      log_schema(),                                //
-      simulate_schema(),                           //
-      http_schema(),                               //
-      exec_schema(),                               //
-      plugin_schema(),                             //
-      produce_schema(),                            //
-      fan_out_schema());
+  static const auto table = rows_of(std::type_identity<HandlerSettings>());
   return table;
 }
 

@@ -43,16 +43,15 @@ Property headers_property() {
 std::vector<Property> http_properties() {
   std::vector<Property> table;
   table.push_back(http_url_property());
-  table.push_back(
-      text("handler.http.subscribers", handler_at_start, "the path of a file",
-           "File with subscribers, instead of url: each sub-job goes to the subscriber that its id "
-           "names, and is signed. docs/webhooks.md describes the file.",
-           in_handler(&HttpSettings::subscribers), [](const std::string&) { return std::string(); }));
-  table.push_back(
-      flag("handler.http.private_addresses", handler_at_start,
-           "Allows subscribers with addresses of private networks and of this machine. Without it, "
-           "a subscriber cannot make laneway call services that only laneway can reach.",
-           in_handler(&HttpSettings::private_addresses)));
+  table.push_back(text("handler.http.subscribers", handler_at_start, "the path of a file",
+                       "File with subscribers, instead of url: each sub-job goes to the subscriber that its "
+                       "id names, and is signed. docs/webhooks.md describes the file.",
+                       in_handler(&HttpSettings::subscribers),
+                       [](const std::string&) { return std::string(); }));
+  table.push_back(flag("handler.http.private_addresses", handler_at_start,
+                       "Allows subscribers with addresses of private networks and of this machine. Without "
+                       "it, a subscriber cannot make laneway call services that only laneway can reach.",
+                       in_handler(&HttpSettings::private_addresses)));
   table.push_back(duration("handler.http.timeout", handler_at_start, milliseconds(1), hours(1),
                            "Time limit of one attempt.", in_handler(&HttpSettings::timeout)));
   table.push_back(text("handler.http.content_type", handler_at_start, "a media type",
@@ -64,24 +63,23 @@ std::vector<Property> http_properties() {
       "The longest Retry-After that laneway waits for. A longer Retry-After is shortened to this value.",
       in_handler(&HttpSettings::max_retry_after)));
   table.push_back(statuses_property());
-  table.push_back(
-      file_property("handler.http.authorization_file", handler_at_start,
-                    "File with the value of the header Authorization of the requests, such as Bearer and a "
-                    "token.",
-                    in_handler(&HttpSettings::authorization_file), in_handler(&HttpSettings::authorization),
-                    read_header_value));
-  table.push_back(
-      file_property("handler.http.ca_file", handler_at_start,
-                    "File with the CA certificates (PEM) that verify an https:// web service. They "
-                    "replace those of the system.",
-                    in_handler(&HttpSettings::ca_file), in_handler(&HttpSettings::ca), read_certificates));
+  table.push_back(file_property(
+      "handler.http.authorization_file", handler_at_start,
+      "File with the value of the header Authorization of the requests, such as Bearer and a token.",
+      in_handler(&HttpSettings::authorization_file), in_handler(&HttpSettings::authorization),
+      read_header_value));
+  table.push_back(file_property("handler.http.ca_file", handler_at_start,
+                                "File with the CA certificates (PEM) that verify an https:// web service. "
+                                "They replace those of the system.",
+                                in_handler(&HttpSettings::ca_file), in_handler(&HttpSettings::ca),
+                                read_certificates));
   table.push_back(count("handler.http.connections", handler_at_start, 1, 65536,
                         "Maximum number of requests to the web service at the same time.",
                         in_handler(&HttpSettings::connections)));
   table.push_back(
       count("handler.http.batch.records", handler_at_start, 0, 10000,
-            "Maximum number of records in one request. 0 sends each record's value as a request of "
-            "its own. Above 0 a request has a list of records, and its answer may have a list of verdicts.",
+            "Maximum number of records in one request. 0 sends each record's value as a request of its own. "
+            "Above 0 a request has a list of records, and its answer may have a list of verdicts.",
             in_handler(&HttpSettings::batch, &HttpSettings::Batch::records)));
   table.push_back(duration("handler.http.batch.linger", handler_at_start, Duration::zero(), seconds(60),
                            "How long the first record of a request waits for other records.",
@@ -141,20 +139,17 @@ std::vector<std::string> warnings_about_http(const Config& config) {
 
 }  // namespace
 
-HandlerSchemaOf<HttpSettings> http_schema() {
-  return HandlerSchemaOf<HttpSettings>(
-      {.name = "http",
-       .properties = http_properties,
-       .check = check_http,
-       .warnings = warnings_about_http,
-       .asynchronous = true,
-       .section = {.position = 1,
-                   .text = "A POST to a web service, for each record or for several records. The answers and "
-                           "the headers: "
-                           "[writing handlers](writing-handlers.md).",
-                   .example =
-                       "handler:\n  http: { url: \"http://127.0.0.1:8080/orders\", timeout: 10s, batch: { "
-                       "records: 50 } }\n"}});
+HandlerSchema schema_of(const HttpSettings&) {
+  return {.name = "http",
+          .properties = http_properties,
+          .check = check_http,
+          .warnings = warnings_about_http,
+          .asynchronous = true,
+          .section = {.position = 1,
+                      .text = "A POST to a web service, for each record or for several records. The answers "
+                              "and the headers: [writing handlers](writing-handlers.md).",
+                      .example = "handler:\n  http: { url: \"http://127.0.0.1:8080/orders\", timeout: 10s, "
+                                 "batch: { records: 50 } }\n"}};
 }
 
 }  // namespace laneway::config

@@ -12,8 +12,7 @@
 
 namespace laneway::config {
 
-template <class Alternative>
-struct HandlerSchemaOf;
+struct HandlerSchema;
 
 enum class BatchFormat : std::uint8_t { json, ndjson };
 
@@ -50,6 +49,6 @@ struct HttpSettings {
   } batch;
 };
 
-HandlerSchemaOf<HttpSettings> http_schema();
+HandlerSchema schema_of(const HttpSettings&);
 
 }  // namespace laneway::config

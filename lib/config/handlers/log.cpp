@@ -11,8 +11,8 @@ std::vector<Property> log_properties() { return {}; }
 }  // namespace
 
 // Without keys the handler has no section of its own; the page's first section describes it.
-HandlerSchemaOf<LogSettings> log_schema() {
-  return HandlerSchemaOf<LogSettings>({.name = "log", .properties = log_properties, .gives_results = false});
+HandlerSchema schema_of(const LogSettings&) {
+  return {.name = "log", .properties = log_properties, .gives_results = false};
 }
 
 }  // namespace laneway::config

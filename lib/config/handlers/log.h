@@ -4,12 +4,11 @@
 
 namespace laneway::config {
 
-template <class Alternative>
-struct HandlerSchemaOf;
+struct HandlerSchema;
 
 /// `handler.log`: prints each record to standard output.
 struct LogSettings {};
 
-HandlerSchemaOf<LogSettings> log_schema();
+HandlerSchema schema_of(const LogSettings&);
 
 }  // namespace laneway::config

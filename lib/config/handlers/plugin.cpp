@@ -56,16 +56,15 @@ void check_plugin(RuleContext& rules) {
 
 }  // namespace
 
-HandlerSchemaOf<PluginSettings> plugin_schema() {
-  return HandlerSchemaOf<PluginSettings>(
-      {.name = "plugin",
-       .properties = plugin_properties,
-       .check = check_plugin,
-       .section = {
-           .position = 4,
-           .text = "A shared library of your own, in C or C++: [writing handlers](writing-handlers.md).",
-           .example = "handler:\n  plugin: { library: /usr/lib/laneway/orders.so, config: { "
-                      "greeting: hello } }\n"}});
+HandlerSchema schema_of(const PluginSettings&) {
+  return {.name = "plugin",
+          .properties = plugin_properties,
+          .check = check_plugin,
+          .section = {
+              .position = 4,
+              .text = "A shared library of your own, in C or C++: [writing handlers](writing-handlers.md).",
+              .example = "handler:\n  plugin: { library: /usr/lib/laneway/orders.so, config: { "
+                         "greeting: hello } }\n"}};
 }
 
 }  // namespace laneway::config

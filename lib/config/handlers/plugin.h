@@ -8,8 +8,7 @@
 
 namespace laneway::config {
 
-template <class Alternative>
-struct HandlerSchemaOf;
+struct HandlerSchema;
 
 /// `handler.plugin`: a shared library processes the records.
 struct PluginSettings {
@@ -19,6 +18,6 @@ struct PluginSettings {
   std::string shown_config = "{}";  ///< the same as YAML, without texts that may be secret
 };
 
-HandlerSchemaOf<PluginSettings> plugin_schema();
+HandlerSchema schema_of(const PluginSettings&);
 
 }  // namespace laneway::config

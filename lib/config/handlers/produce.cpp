@@ -55,18 +55,17 @@ std::optional<BadValue> set_client_key(std::map<std::string, ClientSetting>& cli
 }
 
 Property client_property() {
-  auto property = map_property(
-      "handler.produce.kafka", handler_at_start,
-      "a map of librdkafka's keys for a connection or a producer, such as { linger.ms: 20, compression.type: "
-      "lz4 }",
-      "Keys of the Kafka client for the producer. They are added to those of `kafka`, and override them. "
-      "With "
-      "a bootstrap.servers of its own, the producer takes no user, password, key or certificate from "
-      "`kafka`.",
-      in_handler(&ProduceSettings::client), set_client_key,
-      [](const std::string& key, const ClientSetting& setting) {
-        return key + ": " + (setting.secret ? "\"*****\"" : yaml_scalar(setting.value));
-      });
+  auto property =
+      map_property("handler.produce.kafka", handler_at_start,
+                   "a map of librdkafka's keys for a connection or a producer, such as { linger.ms: 20, "
+                   "compression.type: lz4 }",
+                   "Keys of the Kafka client for the producer. They are added to those of `kafka`, and "
+                   "override them. With a bootstrap.servers of its own, the producer takes no user, "
+                   "password, key or certificate from `kafka`.",
+                   in_handler(&ProduceSettings::client), set_client_key,
+                   [](const std::string& key, const ClientSetting& setting) {
+                     return key + ": " + (setting.secret ? "\"*****\"" : yaml_scalar(setting.value));
+                   });
   property.holds_secret = [](const Node& node) {
     return std::any_of(node.entries.begin(), node.entries.end(), [](const Entry& entry) {
       const auto* key = find_producer_key(entry.key);
@@ -141,11 +140,11 @@ std::vector<Property> produce_properties() {
       text("handler.produce.key_header", handler_at_start, "the name of a record header, or \"\" for none",
            "A record header whose value becomes the key. A record without this header is rejected.",
            in_handler(&ProduceSettings::key_header), [](const std::string&) { return std::string(); }));
-  table.push_back(text(
-      "handler.produce.key_field", handler_at_start, "a JSON pointer such as /id, or \"\" for none",
-      "A field of a JSON value, text or a whole number, that becomes the key. A record without this field "
-      "is rejected.",
-      in_handler(&ProduceSettings::key_field), check_json_pointer));
+  table.push_back(text("handler.produce.key_field", handler_at_start,
+                       "a JSON pointer such as /id, or \"\" for none",
+                       "A field of a JSON value, text or a whole number, that becomes the key. A record "
+                       "without this field is rejected.",
+                       in_handler(&ProduceSettings::key_field), check_json_pointer));
   table.push_back(choice<bool>("handler.produce.headers", handler_at_start, {{"keep", true}, {"none", false}},
                                "Whether written records have the headers of their record.",
                                in_handler(&ProduceSettings::keep_headers)));
@@ -156,14 +155,13 @@ std::vector<Property> produce_properties() {
       "The timestamp of written records: the record's own, or the time of writing.",
       in_handler(&ProduceSettings::timestamp)));
   table.push_back(flag("handler.produce.transactional", handler_at_start,
-                       "Exactly once: records are written and their offsets committed in one transaction "
-                       "per commit. commit.interval is then 100ms, unless it is set.",
+                       "Exactly once: records are written and their offsets committed in one transaction per "
+                       "commit. commit.interval is then 100ms, unless it is set.",
                        in_handler(&ProduceSettings::transactional)));
-  table.push_back(
-      duration("handler.produce.timeout", handler_at_start, seconds(1), hours(1),
-               "How long to wait for the brokers to acknowledge a record. After this time the answer "
-               "is unavailable. The default is 10s with `transactional`.",
-               in_handler(&ProduceSettings::timeout)));
+  table.push_back(duration("handler.produce.timeout", handler_at_start, seconds(1), hours(1),
+                           "How long to wait for the brokers to acknowledge a record. After this time the "
+                           "answer is unavailable. The default is 10s with `transactional`.",
+                           in_handler(&ProduceSettings::timeout)));
   table.push_back(client_property());
   return table;
 }
@@ -210,11 +208,10 @@ void check_transactions(const ProduceSettings& produce, RuleContext& rules) {
                  "with transactional, a process has one group member and one transaction at a time",
                  "set consumers: 1 and start more processes");
   if (produce.other_cluster())
-    rules.refuse(
-        {"handler.produce.kafka", key},
-        "a transaction belongs to one cluster, so records and offsets of different clusters cannot be "
-        "committed together",
-        "set transactional: false, or write to the cluster of the consumed topics");
+    rules.refuse({"handler.produce.kafka", key},
+                 "a transaction belongs to one cluster, so records and offsets of different clusters cannot "
+                 "be committed together",
+                 "set transactional: false, or write to the cluster of the consumed topics");
   if (rules.client("isolation.level") == "read_uncommitted")
     rules.refuse({"kafka.isolation.level", key},
                  "with transactional, records of transactions that may still fail must not be consumed",
@@ -272,18 +269,17 @@ std::string output_topic(const ProduceSettings& produce, const std::string& topi
   return topic_from_template(produce.topic, topic);
 }
 
-HandlerSchemaOf<ProduceSettings> produce_schema() {
-  return HandlerSchemaOf<ProduceSettings>(
-      {.name = "produce",
-       .properties = produce_properties,
-       .check = check_produce,
-       .warnings = warnings_about_produce,
-       .set_dependent_defaults = set_defaults_of_transactions,
-       .asynchronous = true,
-       .gives_results = false,
-       .section = {.position = 5,
-                   .text = "Writes each record to another topic, in the same cluster or in another one.",
-                   .example = "handler:\n  produce: { topic: \"{topic}-out\", transactional: true }\n"}});
+HandlerSchema schema_of(const ProduceSettings&) {
+  return {.name = "produce",
+          .properties = produce_properties,
+          .check = check_produce,
+          .warnings = warnings_about_produce,
+          .set_dependent_defaults = set_defaults_of_transactions,
+          .asynchronous = true,
+          .gives_results = false,
+          .section = {.position = 5,
+                      .text = "Writes each record to another topic, in the same cluster or in another one.",
+                      .example = "handler:\n  produce: { topic: \"{topic}-out\", transactional: true }\n"}};
 }
 
 }  // namespace laneway::config

@@ -13,8 +13,7 @@
 
 namespace laneway::config {
 
-template <class Alternative>
-struct HandlerSchemaOf;
+struct HandlerSchema;
 
 /// `handler.produce`: writes each record to a topic; a record is done when all in-sync replicas have it.
 struct ProduceSettings {
@@ -51,6 +50,6 @@ struct ProduceSettings {
 /// The topic to which `produce` writes records of `topic` that do not name another topic.
 std::string output_topic(const ProduceSettings& produce, const std::string& topic);
 
-HandlerSchemaOf<ProduceSettings> produce_schema();
+HandlerSchema schema_of(const ProduceSettings&);
 
 }  // namespace laneway::config

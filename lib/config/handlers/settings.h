@@ -13,7 +13,7 @@
 
 namespace laneway::config {
 
-/// One alternative for each handler. Each has a row in lib/config/handlers/handlers.cpp, in this order.
+/// One alternative for each handler, whose header declares schema_of() for it.
 using HandlerSettings = std::variant<LogSettings, SimulateSettings, HttpSettings, ExecSettings,
                                      PluginSettings, ProduceSettings, FanOutSettings>;
 

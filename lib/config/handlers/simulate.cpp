@@ -35,11 +35,10 @@ std::optional<BadValue> set_sleep(SimulateSettings::Sleep& sleep, const Node& no
 }
 
 Property sleep_property() {
-  Property property(
-      "handler.simulate.sleep", handler_at_start,
-      "a duration up to 1h, or { p50: 5ms, p99: 100ms } for log-normal ones",
-      "How long an attempt sleeps: always the same time, or a random time with the given median and 99th "
-      "percentile.");
+  Property property("handler.simulate.sleep", handler_at_start,
+                    "a duration up to 1h, or { p50: 5ms, p99: 100ms } for log-normal ones",
+                    "How long an attempt sleeps: always the same time, or a random time with the given "
+                    "median and 99th percentile.");
   property.structured = true;
   property.set = [](Config& config, const Node& node) {
     return set_sleep(std::get<SimulateSettings>(config.handler).sleep, node);
@@ -85,13 +84,12 @@ std::vector<Property> simulate_properties() {
 
 }  // namespace
 
-HandlerSchemaOf<SimulateSettings> simulate_schema() {
-  return HandlerSchemaOf<SimulateSettings>(
-      {.name = "simulate",
-       .properties = simulate_properties,
-       .section = {.position = 3,
-                   .text = "Behaves like work without doing any: for trying settings.",
-                   .example = "handler:\n  simulate: { sleep: { p50: 5ms, p99: 100ms }, fail: 0.01 }\n"}});
+HandlerSchema schema_of(const SimulateSettings&) {
+  return {.name = "simulate",
+          .properties = simulate_properties,
+          .section = {.position = 3,
+                      .text = "Behaves like work without doing any: for trying settings.",
+                      .example = "handler:\n  simulate: { sleep: { p50: 5ms, p99: 100ms }, fail: 0.01 }\n"}};
 }
 
 }  // namespace laneway::config

@@ -10,8 +10,7 @@
 
 namespace laneway::config {
 
-template <class Alternative>
-struct HandlerSchemaOf;
+struct HandlerSchema;
 
 /// `handler.simulate`: behaves like work, for trying settings. Topic, partition, offset and attempt alone
 /// decide which records fail or hang, so a run can be repeated.
@@ -31,6 +30,6 @@ struct SimulateSettings {
   Duration timeout = seconds(30);
 };
 
-HandlerSchemaOf<SimulateSettings> simulate_schema();
+HandlerSchema schema_of(const SimulateSettings&);
 
 }  // namespace laneway::config
