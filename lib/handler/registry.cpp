@@ -6,13 +6,10 @@
 #include "config/pools/pool_scope.h"
 #include "curl/libraries.h"
 #include "handler/exec/exec_handler.h"
-#include "handler/exec/exec_reach.h"
 #include "handler/http/http_handler.h"
-#include "handler/http/http_reach.h"
 #include "handler/log/log_handler.h"
 #include "handler/plugin/plugin_handler.h"
 #include "handler/plugin/plugin_library.h"
-#include "handler/plugin/plugin_reach.h"
 #include "handler/produce/produce_handler.h"
 #include "handler/produce/produce_topics.h"
 #include "handler/simulate/simulate_handler.h"
@@ -87,7 +84,7 @@ struct Row<config::HttpSettings> : PlainRow {
     return server ? Status() : server.error();
   }
   static Reached reach(const Settings& settings, Duration timeout) {
-    return optional(reach_server(settings, timeout));
+    return optional(HttpHandler::reach(settings, timeout));
   }
   static Resources resources(const Settings& settings) {
     const auto threads = HttpHandler::threads(settings);
@@ -110,7 +107,7 @@ struct Row<config::ExecSettings> : PlainRow {
     return ExecHandler::check(settings);
   }
   static Reached reach(const Settings& settings, Duration timeout) {
-    return optional(reach_program(settings, timeout));
+    return optional(ExecHandler::reach(settings, timeout));
   }
   static Resources resources(const Settings&) {
     return {.workers = true,
@@ -127,7 +124,11 @@ struct Row<config::PluginSettings> : PlainRow {
     const auto file = check_plugin_file(settings.path);
     return file ? Status() : file.error();
   }
-  static Reached reach(const Settings& settings, Duration) { return optional(reach_plugin(settings)); }
+  static Reached reach(const Settings& settings, Duration) {
+    const auto name = try_plugin(settings);
+    if (!name) return name.error();
+    return std::optional("the plugin " + *name + " accepts its configuration");
+  }
   static Resources resources(const Settings&) { return {.workers = true}; }
 };
 

@@ -58,6 +58,11 @@ class ExecHandler final : public RecordHandler {
   static Result<std::unique_ptr<Handler>> make(const config::ExecSettings& settings, bool passes_on = false);
   /// Returns the error that make() would return for these settings. No side effects.
   static Status check(const config::ExecSettings& settings);
+  /// Starts the program, closes its input without a record, and waits for its end. A program that has not
+  /// ended after 2 s, or `timeout`, is ended and counts as working. Blocks up to `timeout`, and as long as
+  /// ExecProcess takes to end the program. Errors: unavailable, for a program that ends with another exit
+  /// status than 0; configuration, for a program that cannot be executed.
+  static Result<std::string> reach(const config::ExecSettings& settings, Duration timeout);
   ~ExecHandler() override;
 
   /// The handler's own time-out, which begins when a program has the record, comes first; this time-out is a

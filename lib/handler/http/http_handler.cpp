@@ -1,11 +1,14 @@
 #include "handler/http/http_handler.h"
 
+#include <curl/curl.h>
+
 #include <algorithm>
 #include <system_error>
 #include <thread>
 #include <utility>
 
 #include "base/shortage.h"
+#include "config/handlers/subscribers.h"
 #include "curl/easy_handle.h"
 #include "curl/url.h"
 #include "handler/http/http_endpoint.h"
@@ -50,6 +53,28 @@ Result<std::string> HttpHandler::check(const config::HttpSettings& settings) {
           "headers", without_control_characters(name) + " cannot be passed on",
           "name record headers that are HTTP tokens and that neither HTTP nor laneway sets itself");
   return server;
+}
+
+Result<std::string> HttpHandler::reach(const config::HttpSettings& settings, Duration timeout) {
+  if (!settings.subscribers.empty()) {
+    const auto subscribers = config::read_subscribers(settings.subscribers);
+    if (!subscribers) return subscribers.error();
+    return settings.subscribers + " lists " + std::to_string(subscribers->size()) +
+           " subscribers, which are not contacted";
+  }
+  const auto server = curl::server_of(settings.url, http_connection_keys.url);
+  if (!server) return server.error();
+  curl::EasyHandle easy(settings.url);
+  easy.trust(settings.ca);
+  curl_easy_setopt(easy.get(), CURLOPT_CONNECT_ONLY, 1L);
+  curl_easy_setopt(easy.get(), CURLOPT_TIMEOUT_MS, curl::timeout_ms(timeout));
+  const CURLcode code = curl_easy_perform(easy.get());
+  if (code == CURLE_OK) return *server + " accepts connections";
+  const bool refused = code == CURLE_PEER_FAILED_VERIFICATION;  // the message then says what to do
+  return Error{
+      ErrorKind::unavailable,
+      "handler.http.url: cannot connect to " + *server + ": " + easy.problem(code, http_connection_keys),
+      refused ? "" : "start the web service, or correct the URL"};
 }
 
 Result<std::unique_ptr<Handler>> HttpHandler::make(const config::HttpSettings& settings, bool passes_on) {

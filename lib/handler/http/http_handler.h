@@ -33,6 +33,10 @@ class HttpHandler final : public Handler {
   /// The server, host:port, or the subscribers and their file, if the settings are valid; otherwise the error
   /// of make(). No side effects.
   static Result<std::string> check(const config::HttpSettings& settings);
+  /// Returns "host:port accepts connections"; with TLS if the URL is https. With subscribers, only their file
+  /// is read. Blocks up to `timeout`, and as long as a name server takes; sends nothing beyond what a
+  /// connection needs. Errors: unavailable; configuration for an invalid URL.
+  static Result<std::string> reach(const config::HttpSettings& settings, Duration timeout);
   ~HttpHandler() override;
   /// The number of threads of the handler.
   static std::uint32_t threads(const config::HttpSettings& settings);

@@ -39,8 +39,8 @@ class PluginHandler : public Handler {
   const Duration timeout_;
 };
 
-/// Loads, starts and ends the plugin, to check whether it accepts its configuration. Returns the plugin's
-/// name and version.
+/// Loads, starts and ends the plugin, to check whether it accepts its configuration. Blocks as long as the
+/// plugin's init and shutdown do. Returns the plugin's name and version. Error: configuration.
 Result<std::string> try_plugin(const config::PluginSettings& settings);
 
 }  // namespace laneway::handler
