@@ -43,7 +43,6 @@ class Scenario {
   void heed(int interrupts);
   void observe();
   void advance();
-  void wait_for_lanes();
   void play(Duration elapsed);
   void change_members(Duration elapsed);
   bool worked_off() const;

@@ -13,37 +13,24 @@
 
 namespace laneway::kafka {
 
-struct QueueDeleter {
-  void operator()(rd_kafka_queue_t* queue) const { rd_kafka_queue_destroy(queue); }
-};
-struct EventDeleter {
-  void operator()(rd_kafka_event_t* event) const { rd_kafka_event_destroy(event); }
-};
-struct ListDeleter {
-  void operator()(rd_kafka_topic_partition_list_t* list) const {
-    rd_kafka_topic_partition_list_destroy(list);
+/// Ends the life of an object by the client's own function.
+template <auto Destroy>
+struct Destroyer {
+  template <class Object>
+  void operator()(Object* object) const {
+    Destroy(object);
   }
 };
-struct ConfDeleter {
-  void operator()(rd_kafka_conf_t* conf) const { rd_kafka_conf_destroy(conf); }
-};
-struct ErrorDeleter {
-  void operator()(rd_kafka_error_t* error) const { rd_kafka_error_destroy(error); }
-};
-struct MetadataDeleter {
-  void operator()(const rd_kafka_metadata_t* metadata) const { rd_kafka_metadata_destroy(metadata); }
-};
-struct HandleDeleter {
-  void operator()(rd_kafka_t* handle) const { rd_kafka_destroy(handle); }
-};
 
-using QueuePtr = std::unique_ptr<rd_kafka_queue_t, QueueDeleter>;
-using EventPtr = std::unique_ptr<rd_kafka_event_t, EventDeleter>;
-using ListPtr = std::unique_ptr<rd_kafka_topic_partition_list_t, ListDeleter>;
-using ConfPtr = std::unique_ptr<rd_kafka_conf_t, ConfDeleter>;
-using ErrorPtr = std::unique_ptr<rd_kafka_error_t, ErrorDeleter>;
-using MetadataPtr = std::unique_ptr<const rd_kafka_metadata_t, MetadataDeleter>;
-using HandlePtr = std::unique_ptr<rd_kafka_t, HandleDeleter>;
+using QueuePtr = std::unique_ptr<rd_kafka_queue_t, Destroyer<rd_kafka_queue_destroy>>;
+using EventPtr = std::unique_ptr<rd_kafka_event_t, Destroyer<rd_kafka_event_destroy>>;
+using ListPtr =
+    std::unique_ptr<rd_kafka_topic_partition_list_t, Destroyer<rd_kafka_topic_partition_list_destroy>>;
+using ConfPtr = std::unique_ptr<rd_kafka_conf_t, Destroyer<rd_kafka_conf_destroy>>;
+using ErrorPtr = std::unique_ptr<rd_kafka_error_t, Destroyer<rd_kafka_error_destroy>>;
+using MetadataPtr = std::unique_ptr<const rd_kafka_metadata_t, Destroyer<rd_kafka_metadata_destroy>>;
+using HandlePtr = std::unique_ptr<rd_kafka_t, Destroyer<rd_kafka_destroy>>;
+using TopicPtr = std::unique_ptr<rd_kafka_topic_t, Destroyer<rd_kafka_topic_destroy>>;
 
 /// A configuration with the user's keys and the log callback. The error names the key that was refused, and
 /// where the key was written. A login that the linked library does not support is refused too.

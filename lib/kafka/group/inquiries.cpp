@@ -35,14 +35,9 @@ rd_kafka_resp_err_t error_of(rd_kafka_resp_err_t code, const rd_kafka_topic_part
   return code;
 }
 
-struct TopicDeleter {
-  void operator()(rd_kafka_topic_t* topic) const { rd_kafka_topic_destroy(topic); }
-};
-
 /// The client takes over what the answer contains about leaders, and chooses which broker to ask.
 rd_kafka_resp_err_t ask_leaders(rd_kafka_t* handle, const std::string& name, MetadataPtr& metadata) {
-  const std::unique_ptr<rd_kafka_topic_t, TopicDeleter> topic(
-      rd_kafka_topic_new(handle, name.c_str(), nullptr));
+  const TopicPtr topic(rd_kafka_topic_new(handle, name.c_str(), nullptr));
   if (!topic) return rd_kafka_last_error();
   const rd_kafka_metadata_t* answer = nullptr;
   const auto code = rd_kafka_metadata(handle, 0, topic.get(), &answer, to_ms(one_request));

@@ -24,10 +24,7 @@ constexpr Duration between_clients = seconds(1);
 /// Added to the time that a request may take.
 constexpr Duration call_slack = seconds(10);
 
-struct HeadersDeleter {
-  void operator()(rd_kafka_headers_t* headers) const { rd_kafka_headers_destroy(headers); }
-};
-using HeadersPtr = std::unique_ptr<rd_kafka_headers_t, HeadersDeleter>;
+using HeadersPtr = std::unique_ptr<rd_kafka_headers_t, Destroyer<rd_kafka_headers_destroy>>;
 
 /// Null only for nullopt: an empty view with a null pointer still means empty bytes.
 void* address(std::optional<std::string_view> bytes) {

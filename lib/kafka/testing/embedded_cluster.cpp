@@ -10,10 +10,6 @@
 namespace laneway::kafka {
 namespace {
 
-struct ClusterDeleter {
-  void operator()(rd_kafka_mock_cluster_t* cluster) const { rd_kafka_mock_cluster_destroy(cluster); }
-};
-
 Status status(rd_kafka_resp_err_t code, const std::string& what) {
   if (code == RD_KAFKA_RESP_ERR_NO_ERROR) return {};
   return client_error(code, what);
@@ -84,7 +80,7 @@ rd_kafka_resp_err_t error_code(EmbeddedCluster::Request request, EmbeddedCluster
 class EmbeddedCluster::Implementation {
  public:
   HandlePtr handle;  // owns the mock cluster's threads
-  std::unique_ptr<rd_kafka_mock_cluster_t, ClusterDeleter> cluster;
+  std::unique_ptr<rd_kafka_mock_cluster_t, Destroyer<rd_kafka_mock_cluster_destroy>> cluster;
 };
 
 EmbeddedCluster::EmbeddedCluster(std::unique_ptr<Implementation> implementation)
