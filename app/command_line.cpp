@@ -18,9 +18,8 @@ namespace {
 
 constexpr const char* program_notes =
     "Exit codes: 0 done; 64 wrong command line; 66 no such file, record or lane; 69 brokers, topic or "
-    "address "
-    "not available; 70 internal error or a fatal error of the Kafka client; 75 stopped with unfinished work; "
-    "78 wrong configuration.";
+    "address not available; 70 internal error or a fatal error of the Kafka client; 75 stopped with "
+    "unfinished work; 78 wrong configuration.";
 
 /// What the command line asks for.
 struct Wishes {

@@ -69,8 +69,7 @@ int redrive(const config::Config& config, const dlq::Options& options) {
     if (signal == SIGHUP || signal == SIGUSR1) return;
     if (stop.exchange(true)) end_process(exit_code::abandoned);
     std::cerr << "\nstopping when the records that are being sent are acknowledged; a second signal stops at "
-                 "once, and "
-                 "then some records may be sent twice\n";
+                 "once, and then some records may be sent twice\n";
   });
   const auto letters = open(config, options, redrive_group(config));
   if (!letters) return refused("redrive", letters.error());

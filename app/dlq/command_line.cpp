@@ -56,8 +56,7 @@ void add_filter(CLI::App& verb, Filter& filter) {
       ->check(cli::whole_number(0, std::numeric_limits<std::int32_t>::max()));
   add_time(verb, "--since", filter.since,
            "only records that failed at this time or later, such as 2026-11-21, 2026-11-21T10:30:00Z (UTC), "
-           "or 24h for "
-           "24 hours ago");
+           "or 24h for 24 hours ago");
   add_time(verb, "--until", filter.until, "only records that failed before this time");
   verb.add_option("--reason", filter.reason, "only with this text in the reason (case-insensitive)")
       ->option_text("TEXT");
@@ -87,16 +86,14 @@ void add_list(CLI::App& dlq, Options& options) {
       ->option_text("NUMBER")
       ->check(cli::whole_number(0, most));
   verb->add_flag("--json", options.json, "print one JSON object per line, without the counts");
-  verb->footer(cli::footer(
-      "The column `sent` says whether `laneway dlq redrive` has sent the letter back (? if the brokers do "
-      "not "
-      "say). The marks come from the committed offsets of the group <group.id>-redrive: brokers delete these "
-      "offsets some time after the last redrive (offsets.retention.minutes, 7 days by default), and then "
-      "every "
-      "letter counts as not sent. On a terminal, lines are cut at its width; in a pipe or a file nothing is "
-      "cut.",
-      {"laneway dlq list -c orders.yaml --pending",
-       "laneway dlq list -c orders.yaml --since 24h --reason timeout"}));
+  verb->footer(
+      cli::footer("The column `sent` says whether `laneway dlq redrive` has sent the letter back (? if the "
+                  "brokers do not say). The marks come from the committed offsets of the group "
+                  "<group.id>-redrive: brokers delete these offsets some time after the last redrive "
+                  "(offsets.retention.minutes, 7 days by default), and then every letter counts as not sent. "
+                  "On a terminal, lines are cut at its width; in a pipe or a file nothing is cut.",
+                  {"laneway dlq list -c orders.yaml --pending",
+                   "laneway dlq list -c orders.yaml --since 24h --reason timeout"}));
 }
 
 void add_show(CLI::App& dlq, Options& options) {
@@ -133,8 +130,7 @@ void add_redrive(CLI::App& dlq, Options& options) {
       ->check(cli::whole_number(1, std::numeric_limits<std::uint32_t>::max()));
   verb->footer(
       cli::footer("A letter that was sent is not sent again: the offsets of the group <group.id>-redrive "
-                  "remember it, also "
-                  "after an interruption. Run one redrive of a topic at a time.",
+                  "remember it, also after an interruption. Run one redrive of a topic at a time.",
                   {"laneway dlq redrive -c orders.yaml --since 24h",
                    "laneway dlq redrive -c orders.yaml --since 24h --yes"}));
 }

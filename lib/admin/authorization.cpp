@@ -35,9 +35,8 @@ std::optional<Refusal> refuse_change(const Access& access, const Credentials& cr
                             : "the token differs from that of admin.token_file"};
   }
   if (!access.loopback)
-    return Refusal{403,
-                   "changes are refused: admin.listen is not a loopback address, and admin.token_file is not "
-                   "set"};
+    return Refusal{
+        403, "changes are refused: admin.listen is not a loopback address, and admin.token_file is not set"};
   const bool json = credentials.content_type.starts_with("application/json");
   if (json || !credentials.own_header.empty()) return std::nullopt;
   return Refusal{

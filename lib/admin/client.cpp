@@ -100,11 +100,10 @@ Error no_proof(const Endpoint& endpoint, const Peer& peer) {
             "the service at " + endpoint.address +
                 " is of an older version, which cannot show that it knows the token; nothing was sent",
             "restart the service with this version, or use the laneway of its version"};
-  return {
-      ErrorKind::unavailable,
-      "the program at " + endpoint.address + " did not show that it knows the token; nothing was sent",
-      "if it is the service, its token is another one, or it has none: check admin.token_file; on SIGHUP the "
-      "service reads the file again"};
+  return {ErrorKind::unavailable,
+          "the program at " + endpoint.address + " did not show that it knows the token; nothing was sent",
+          "if it is the service, its token is another one, or it has none: check admin.token_file; on SIGHUP "
+          "the service reads the file again"};
 }
 
 }  // namespace

@@ -35,13 +35,11 @@ Error taken(const std::string& address, bool range) {
   if (range)
     return {ErrorKind::unavailable,
             "cannot listen on " + address +
-                ": other programs have all of these ports; name a free one in "
-                "admin.listen",
+                ": other programs have all of these ports; name a free one in admin.listen",
             "or set admin.enabled: false"};
   return {ErrorKind::unavailable,
           "cannot listen on " + address +
-              ": Address already in use; give each service of a machine an "
-              "admin.listen of its own",
+              ": Address already in use; give each service of a machine an admin.listen of its own",
           "without admin.listen in its file, a service takes the first free port from 9644 to 9659"};
 }
 

@@ -175,10 +175,9 @@ Routes::HandlerResponse Routes::route(const httplib::Request& request, httplib::
   } else if (is_control_path(request.path) || request.path == reload_path) {
     return begin_change(request, response);
   } else if (!look(request, response)) {
-    answer_text(
-        response, 404,
-        "no such path: the paths are /, /metrics, /livez, /readyz, /status, /history, /identity, POST "
-        "/lanes/… and POST /reload");
+    answer_text(response, 404,
+                "no such path: the paths are /, /metrics, /livez, /readyz, /status, /history, /identity, "
+                "POST /lanes/… and POST /reload");
   }
   return HandlerResponse::Handled;
 }

@@ -25,8 +25,7 @@ std::string certificate_problem(long result, ConnectionKeys keys) {
     case 21:
       return std::string(
                  "its certificate was issued by an authority that is not trusted here; add the certificate "
-                 "of "
-                 "that authority ") +
+                 "of that authority ") +
              keys.authorities;
     default:
       return "its certificate is refused";

@@ -106,8 +106,7 @@ inline constexpr MetricInfo metric_table[] = {
      "not finished. Kafka's own tools count these records as lag."},
     {"lane_records_expired_total", MetricType::counter, "records", "topic,partition", Across::sum,
      "Offsets that retention deleted before the lane reached them; offsets that compaction had emptied "
-     "count, "
-     "too."},
+     "count, too."},
     {"lane_expiry_near", MetricType::gauge, "0 or 1", "topic,partition", Across::sum,
      "1 while the next step of the log's start, if as large as the last step, would delete records that are "
      "not finished."},
@@ -138,8 +137,7 @@ inline constexpr MetricInfo metric_table[] = {
      "Rebalances by kind: assign, revoke, lost."},
     {"client_throttled_seconds_total", MetricType::counter, "seconds", "", Across::no_partitions,
      "Time by which brokers delayed the requests of the members' clients because of quotas, added up over "
-     "the "
-     "brokers."},
+     "the brokers."},
     {"assignment_repairs_total", MetricType::counter, "repairs", "", Across::no_partitions,
      "Times that the client's assignment differed from the lanes and was repaired."},
     {"partition_silence_steps_total", MetricType::counter, "steps", "step", Across::no_partitions,
@@ -180,8 +178,7 @@ inline constexpr MetricInfo metric_table[] = {
      "probe, settings."},
     {"downstream_calls_total", MetricType::counter, "calls", "downstream,outcome", Across::no_partitions,
      "Calls that ended, by outcome: success (rejected records included), http_3xx, http_4xx, http_5xx, "
-     "timeout, "
-     "other_failure."},
+     "timeout, other_failure."},
     // Memory and throughput
     {"fetched_bytes_total", MetricType::counter, "bytes", "topic,partition", Across::sum,
      "Key and value bytes taken from Kafka."},

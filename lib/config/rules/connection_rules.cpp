@@ -159,14 +159,13 @@ void check_login(const Connection& connection, std::vector<ConnectionProblem>& p
   const auto needed = needed_by(mechanism.empty() ? "gssapi" : mechanism, all);
   for (const auto& key : needed.keys)
     if (!all.contains(key))
-      problems.push_back(
-          {{"sasl.mechanism", "sasl.mechanisms", "security.protocol"},
-           key + " is missing",
-           taken_over && !mechanism.empty() && needed.hint == user_hint
-               ? "the credentials of kafka are not used for other brokers; set sasl.username and "
-                 "sasl.password_file of this cluster"
-               : needed.hint,
-           key});
+      problems.push_back({{"sasl.mechanism", "sasl.mechanisms", "security.protocol"},
+                          key + " is missing",
+                          taken_over && !mechanism.empty() && needed.hint == user_hint
+                              ? "the credentials of kafka are not used for other brokers; set sasl.username "
+                                "and sasl.password_file of this cluster"
+                              : needed.hint,
+                          key});
 }
 
 void check_insecure(const Connection& connection, std::vector<ConnectionProblem>& problems) {

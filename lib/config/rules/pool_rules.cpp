@@ -91,9 +91,9 @@ class PoolRules {
     if (in_turn()) return check_turn();
     for (const auto& row : route.rows)
       if (row.text.empty())
-        return rules_.refuse({"route.pools"}, "a list is for records that the pools get in turn",
-                             "name the pool for each text, such as { gold: critical }, or set route.by: "
-                             "round_robin");
+        return rules_.refuse(
+            {"route.pools"}, "a list is for records that the pools get in turn",
+            "name the pool for each text, such as { gold: critical }, or set route.by: round_robin");
     if (route.otherwise.empty() && !rules_.concern("route.default"))
       rules_.refuse(
           {"route.by"}, "route.default is missing",
@@ -124,11 +124,10 @@ class PoolRules {
                              with + "all pools of the list lead to the same pool, or to none",
                              "set the same then in each of them");
     if (config_.lanes.order == Order::key)
-      rules_.refuse(
-          {"route.by", "lanes.order"},
-          "with lanes.order: key the records of a key run one after the other, and this route sends "
-          "them to pools that run at the same time",
-          "set lanes.order: none, or route.by: key");
+      rules_.refuse({"route.by", "lanes.order"},
+                    "with lanes.order: key the records of a key run one after the other, and this route "
+                    "sends them to pools that run at the same time",
+                    "set lanes.order: none, or route.by: key");
   }
 
   void check_names(const Pool& pool) {
@@ -217,8 +216,7 @@ class PoolRules {
     const auto entering = entrances(config_);
     if (!is_stage(pool))
       return rules_.refuse({key(pool, "gather")},
-                           "no other pool leads to this one, so there are no results to "
-                           "gather",
+                           "no other pool leads to this one, so there are no results to gather",
                            "set then: " + pool.name + " in the pool whose results are gathered");
     const auto last = before(pool);
     const bool split = std::any_of(last.begin(), last.end(), [&](const Pool* of_parts) {
@@ -226,15 +224,14 @@ class PoolRules {
       return std::any_of(first.begin(), first.end(), [&](const Pool* one) { return splits(*one); });
     });
     if (!split)
-      return rules_.refuse({key(pool, "gather")},
-                           "no record becomes sub-jobs before it comes to this pool, so there is nothing to "
-                           "gather",
-                           "let the results of a pool with the handler http, exec, plugin or fan_out go to "
-                           "a pool that runs them, and from there to this one");
+      return rules_.refuse(
+          {key(pool, "gather")},
+          "no record becomes sub-jobs before it comes to this pool, so there is nothing to gather",
+          "let the results of a pool with the handler http, exec, plugin or fan_out go to a pool that runs "
+          "them, and from there to this one");
     if (std::find(entering.begin(), entering.end(), &pool) != entering.end())
       rules_.refuse({key(pool, "gather")},
-                    "records also come to this pool from the topics, and have no results "
-                    "to gather",
+                    "records also come to this pool from the topics, and have no results to gather",
                     "let route lead to another pool");
   }
 
@@ -267,14 +264,14 @@ class PoolRules {
     if (pool.retry_workers > 0)
       rules_.refuse({key(pool, "retry_workers"), "lanes.order"},
                     with +
-                        " a separate pool for retries would break the order: later records overtake a "
-                        "record that runs again there",
+                        " a separate pool for retries would break the order: later records overtake a record "
+                        "that runs again there",
                     "set lanes.order: none, or remove retry_workers");
     if (pool.each.by.enabled())
       rules_.refuse({key(pool, "each.by"), "lanes.order"},
                     with +
-                        " limits for each text would break the order: later records overtake a record "
-                        "that waits for its limit",
+                        " limits for each text would break the order: later records overtake a record that "
+                        "waits for its limit",
                     "set lanes.order: none, or remove each");
   }
 

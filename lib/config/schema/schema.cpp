@@ -42,12 +42,12 @@ Result<std::string> parse_consumed_topic(const std::string& topic) {
 }
 
 Property topics_property() {
-  auto property = list_property(
-      "topics", subscribed_at_start, "a list of topic names, or one pattern that starts with ^",
-      "The topics that laneway consumes. A pattern is a regular expression (POSIX extended syntax), and also "
-      "matches topics that are created later. It never finds the topics to which this service writes: its "
-      "dead-letter topics, and those of `handler.produce`.",
-      AT(topics), parse_consumed_topic, yaml_scalar, check_topics);
+  auto property =
+      list_property("topics", subscribed_at_start, "a list of topic names, or one pattern that starts with ^",
+                    "The topics that laneway consumes. A pattern is a regular expression (POSIX extended "
+                    "syntax), and also matches topics that are created later. It never finds the topics to "
+                    "which this service writes: its dead-letter topics, and those of `handler.produce`.",
+                    AT(topics), parse_consumed_topic, yaml_scalar, check_topics);
   property.example = "[orders]";
   return property;
 }
@@ -60,22 +60,21 @@ Property exclude_topics_property() {
 }
 
 void add_lane_sizes(std::vector<Property>& table) {
-  table.push_back(workers_property(
-      "lanes.workers",
-      "Maximum number of records of one partition that run at the same time. With `{ min: 2, max: 64, "
-      "algorithm: aimd }` (or `vegas`, `gradient`) the number follows the downstream, between `min` and "
-      "`max` "
-      "records of the whole process.",
-      AT(lanes)));
+  table.push_back(
+      workers_property("lanes.workers",
+                       "Maximum number of records of one partition that run at the same time. With `{ min: "
+                       "2, max: 64, algorithm: aimd }` (or `vegas`, `gradient`) the number follows the "
+                       "downstream, between `min` and `max` records of the whole process.",
+                       AT(lanes)));
   table.push_back(count("lanes.queue", in_flight, 0, 1'000'000,
                         "Maximum number of records of one partition that wait for a worker, in addition to "
                         "the running records. A lane whose queue is full holds.",
                         AT(lanes.queue)));
-  table.push_back(size("lanes.memory", Reload::restart("the buffers of the client are sized at the start"),
-                       1ULL << 20, 1ULL << 40,
-                       "Memory for all fetched, queued and running records of the process. All partitions "
-                       "share it.",
-                       AT(lanes.memory)));
+  table.push_back(
+      size("lanes.memory", Reload::restart("the buffers of the client are sized at the start"), 1ULL << 20,
+           1ULL << 40,
+           "Memory for all fetched, queued and running records of the process. All partitions share it.",
+           AT(lanes.memory)));
   table.push_back(count("lanes.max_incomplete", in_flight, 1, 10'000'000,
                         "Maximum number of records from the oldest unfinished record of a partition to the "
                         "newest record that its lane has taken. A lane that reaches the limit holds.",
@@ -83,13 +82,12 @@ void add_lane_sizes(std::vector<Property>& table) {
 }
 
 void add_lane_order(std::vector<Property>& table) {
-  table.push_back(choice<Order>(
-      "lanes.order", order_at_start,
-      {{"none", Order::none}, {"key", Order::key}, {"partition", Order::partition}},
-      "Which records run one after the other: `none`, the records with the same `key`, or all records of a "
-      "`partition`. Order costs throughput: a record that fails then blocks the records after it in the same "
-      "order.",
-      AT(lanes.order)));
+  table.push_back(choice<Order>("lanes.order", order_at_start,
+                                {{"none", Order::none}, {"key", Order::key}, {"partition", Order::partition}},
+                                "Which records run one after the other: `none`, the records with the same "
+                                "`key`, or all records of a `partition`. Order costs throughput: a record "
+                                "that fails then blocks the records after it in the same order.",
+                                AT(lanes.order)));
   table.push_back(choice<NullKeys>(
       "lanes.null_keys", order_at_start, {{"unordered", NullKeys::unordered}, {"ordered", NullKeys::ordered}},
       "With `lanes.order: key`, how records without a key run: at the same time, or one after the other.",
@@ -97,10 +95,10 @@ void add_lane_order(std::vector<Property>& table) {
 }
 
 void add_lane_ends(std::vector<Property>& table) {
-  table.push_back(duration("lanes.pause_after", in_flight, Duration::zero(), hours(1),
-                           "How long a lane holds before it is paused: the client then stops fetching its "
-                           "partition.",
-                           AT(lanes.pause_after)));
+  table.push_back(
+      duration("lanes.pause_after", in_flight, Duration::zero(), hours(1),
+               "How long a lane holds before it is paused: the client then stops fetching its partition.",
+               AT(lanes.pause_after)));
   table.push_back(duration("lanes.drain", in_flight, Duration::zero(), hours(1),
                            "How long a rebalance or a shutdown waits for running records to finish. Must be "
                            "shorter than `max.poll.interval.ms`.",
@@ -127,21 +125,20 @@ void add_admin(std::vector<Property>& table) {
   table.push_back(flag("admin.enabled", listener_at_start,
                        "Whether laneway serves its page, metrics, health checks and control over HTTP.",
                        AT(admin.enabled)));
-  table.push_back(text("admin.listen", listener_at_start,
-                       "HOST:PORT or HOST:FIRST-LAST; port 0 takes a free port",
-                       "The address of the admin server. Of FIRST-LAST, the first port that no other program "
-                       "has: so several services run on one machine without a word in their files. An "
-                       "address that is not loopback makes metrics and "
-                       "status readable for everyone who can reach the address.",
-                       AT(admin.listen), check_listen));
+  table.push_back(
+      text("admin.listen", listener_at_start, "HOST:PORT or HOST:FIRST-LAST; port 0 takes a free port",
+           "The address of the admin server. Of FIRST-LAST, the first port that no other program has: so "
+           "several services run on one machine without a word in their files. An address that is not "
+           "loopback makes metrics and status readable for everyone who can reach the address.",
+           AT(admin.listen), check_listen));
   table.push_back(file_property("admin.token_file", in_flight,
                                 "File with a secret token that suspend, resume, skip and reload require. "
                                 "Without a token, only a loopback address accepts these requests.",
                                 AT(admin.token_file), AT(admin.token), read_token));
-  table.push_back(duration("admin.ready.stall", in_flight, seconds(1), hours(24),
-                           "`/readyz` reports an error when a lane with lag has made no progress for this "
-                           "time.",
-                           AT(admin.ready.stall)));
+  table.push_back(
+      duration("admin.ready.stall", in_flight, seconds(1), hours(24),
+               "`/readyz` reports an error when a lane with lag has made no progress for this time.",
+               AT(admin.ready.stall)));
   table.push_back(flag("admin.pool_aliases", listener_at_start,
                        "Whether the metrics pool_jobs_total, pool_inflight, pool_queue_depth and "
                        "pool_duration_seconds are also served without the prefix laneway_.",
@@ -179,11 +176,10 @@ void add_outputs(std::vector<Property>& table) {
 void add_rest(std::vector<Property>& table) {
   add_commit(table);
   add_failure_properties(table);
-  table.push_back(
-      text("journal.file", opened_at_start, "the path of a file, or \"\" for none",
-           "A file that gets one line of JSON for each attempt, for audits. laneway appends to the "
-           "file, never shortens it, and opens it again on SIGUSR1 and with each reload.",
-           AT(journal.file), [](const std::string&) { return std::string(); }));
+  table.push_back(text("journal.file", opened_at_start, "the path of a file, or \"\" for none",
+                       "A file that gets one line of JSON for each attempt, for audits. laneway appends to "
+                       "the file, never shortens it, and opens it again on SIGUSR1 and with each reload.",
+                       AT(journal.file), [](const std::string&) { return std::string(); }));
   add_admin(table);
   add_outputs(table);
 }
@@ -196,10 +192,10 @@ std::vector<Property> make_properties() {
     auto rows = handler->properties();
     std::move(rows.begin(), rows.end(), std::back_inserter(table));
   }
-  table.push_back(count("consumers", Reload::restart("the members join the group at the start"), 1, 256,
-                        "Number of consumer group members in this process. One member can serve many "
-                        "partitions.",
-                        AT(consumers)));
+  table.push_back(
+      count("consumers", Reload::restart("the members join the group at the start"), 1, 256,
+            "Number of consumer group members in this process. One member can serve many partitions.",
+            AT(consumers)));
   table.push_back(duration("start_deadline", in_flight, milliseconds(100), hours(24),
                            "How long the start waits for the brokers and the topics. After this time laneway "
                            "exits with status 69.",

@@ -27,11 +27,11 @@ std::string check_delays(const std::vector<RetryDelay>& delays) {
 }
 
 void add_attempts(std::vector<Property>& table) {
-  table.push_back(count("retry.attempts", in_flight, 1, 1'000'000,
-                        "Maximum number of attempts at a record that fails while other records succeed. Then "
-                        "the record goes to the dead-letter topic. Without a dead-letter topic there is no "
-                        "limit.",
-                        AT(retry.attempts)));
+  table.push_back(
+      count("retry.attempts", in_flight, 1, 1'000'000,
+            "Maximum number of attempts at a record that fails while other records succeed. Then the record "
+            "goes to the dead-letter topic. Without a dead-letter topic there is no limit.",
+            AT(retry.attempts)));
   table.push_back(duration("retry.backoff", in_flight, milliseconds(1), hours(24),
                            "Delay before the second attempt. The delay doubles with each further attempt, up "
                            "to `retry.max_backoff`.",
@@ -55,31 +55,28 @@ void add_retry(std::vector<Property>& table) {
       "Delays of further attempts, one attempt per delay. A record waits for them in the topic "
       "<topic>-retry-<delay>, and not in its lane. Needs `lanes.order: none`.",
       AT(retry.topics), retry_delay, [](const RetryDelay& delay) { return delay.text; }, check_delays));
-  table.push_back(
-      flag("retry.create", topics_at_start,
-           "Whether laneway creates retry topics that are missing at the start. Their retention is "
-           "that of the consumed topic plus the delay.",
-           AT(retry.create)));
-  table.push_back(
-      count("retry.max_crashes", Reload::restart("crashes are counted from a lane's assignment on"), 0, 1000,
-            "How many times the process may crash while a record is running before the record goes to the "
-            "dead-letter topic. After two crashes at the same offset, records run alone until the record is "
-            "found. 0 disables the counting.",
-            AT(retry.max_crashes)));
+  table.push_back(flag("retry.create", topics_at_start,
+                       "Whether laneway creates retry topics that are missing at the start. Their retention "
+                       "is that of the consumed topic plus the delay.",
+                       AT(retry.create)));
+  table.push_back(count("retry.max_crashes",
+                        Reload::restart("crashes are counted from a lane's assignment on"), 0, 1000,
+                        "How many times the process may crash while a record is running before the record "
+                        "goes to the dead-letter topic. After two crashes at the same offset, records run "
+                        "alone until the record is found. 0 disables the counting.",
+                        AT(retry.max_crashes)));
 }
 
 void add_ledger(std::vector<Property>& table) {
-  table.push_back(
-      duration("ledger.max_age", in_flight, Duration::zero(), hours(24 * 7),
-               "How long the oldest unfinished record of a partition may hold back the commits before "
-               "`ledger.policy` applies. 0s means no limit.",
-               AT(ledger.max_age)));
+  table.push_back(duration("ledger.max_age", in_flight, Duration::zero(), hours(24 * 7),
+                           "How long the oldest unfinished record of a partition may hold back the commits "
+                           "before `ledger.policy` applies. 0s means no limit.",
+                           AT(ledger.max_age)));
   table.push_back(choice<LedgerPolicy>(
       "ledger.policy", in_flight, {{"hold", LedgerPolicy::hold}, {"dead_letter", LedgerPolicy::dead_letter}},
       "What to do when the oldest unfinished record exceeds `ledger.max_age`, or when newer records have "
       "reached `lanes.max_incomplete`: `hold` keeps waiting and logs a warning, `dead_letter` sends the "
-      "record "
-      "to the dead-letter topic if it has already failed.",
+      "record to the dead-letter topic if it has already failed.",
       AT(ledger.policy)));
 }
 
@@ -94,8 +91,7 @@ void add_dead_letter(std::vector<Property>& table) {
       "dead_letter.headers", Reload::restart("the writer of dead letters is created at the start"),
       {{"spring", DeadLetterHeaders::spring}, {"connect", DeadLetterHeaders::connect}},
       "Names of the headers with a dead letter's origin and reason: as Spring Kafka or as Kafka Connect "
-      "writes "
-      "them.",
+      "writes them.",
       AT(dead_letter.headers)));
   table.push_back(flag("dead_letter.create", topics_at_start,
                        "Whether laneway creates dead-letter topics that are missing at the start. Their "

@@ -68,13 +68,11 @@ std::optional<BadValue> add_row(std::vector<Route::Row>& rows, const Entry& entr
 }
 
 Property rows_property() {
-  Property property(
-      "route.pools", paths_at_start,
-      "a map of texts, or beginnings of texts with a *, to the names of pools, such as { gold: "
-      "critical, \"free-*\": bulk }, or with route.by: round_robin a list of names",
-      "The pool of the records with a text. `\"free-*\"` matches every text that begins with free-. The "
-      "first "
-      "text that matches decides.");
+  Property property("route.pools", paths_at_start,
+                    "a map of texts, or beginnings of texts with a *, to the names of pools, such as { gold: "
+                    "critical, \"free-*\": bulk }, or with route.by: round_robin a list of names",
+                    "The pool of the records with a text. `\"free-*\"` matches every text that begins with "
+                    "free-. The first text that matches decides.");
   property.structured = true;
   property.set = [](Config& config, const Node& node) -> std::optional<BadValue> {
     if (!node.is_map() && !node.is_list() && !node.is_null()) return BadValue{node, ""};
@@ -138,8 +136,8 @@ void add_pool_sizes(std::vector<Property>& table) {
   table.push_back(workers_property(
       "pools.NAME.workers",
       "Maximum number of records of one partition that run at the same time in the pool, or, with an "
-      "algorithm, a "
-      "range for all records of the pool in the process. The default is that of `lanes.workers`.",
+      "algorithm, a range for all records of the pool in the process. The default is that of "
+      "`lanes.workers`.",
       [](auto& config) -> auto& { return config.pools.front(); }));
   table.push_back(count("pools.NAME.queue", in_flight, 0, 1'000'000,
                         "Maximum number of records of one partition that wait for a worker of the pool. The "
@@ -149,12 +147,11 @@ void add_pool_sizes(std::vector<Property>& table) {
 }
 
 Property retry_workers_property() {
-  auto property = count(
-      "pools.NAME.retry_workers", in_flight, 0, most_workers,
-      "Number of workers of a separate pool in which the failed records of this pool run again, so that "
-      "they take no workers from new records. 0 means that they run again in this pool; a change from 0 or "
-      "to 0 needs a restart.",
-      OF_POOL(retry_workers));
+  auto property = count("pools.NAME.retry_workers", in_flight, 0, most_workers,
+                        "Number of workers of a separate pool in which the failed records of this pool run "
+                        "again, so that they take no workers from new records. 0 means that they run again "
+                        "in this pool; a change from 0 or to 0 needs a restart.",
+                        OF_POOL(retry_workers));
   property.restart_for = [](const Config& a, const Config& b) -> std::string_view {
     if ((a.pools.front().retry_workers == 0) == (b.pools.front().retry_workers == 0)) return {};
     return "the separate pool is created with its lane";
@@ -174,37 +171,33 @@ void add_pool_priorities(std::vector<Property>& table) {
 }
 
 void add_pool_stages(std::vector<Property>& table) {
-  table.push_back(text(
-      "pools.NAME.then", paths_at_start, "the name of a pool, or \"\" for none",
-      "The pool that gets the results of this pool's handler. Several results of one record are "
-      "sub-jobs, and the record is finished when all of them are.",
-      OF_POOL(then), [](const std::string& name) { return name.empty() ? name : check_pool_name(name); }));
-  table.push_back(
-      flag("pools.NAME.gather", paths_at_start,
-           "Whether the pool gets one record, with the results of all sub-jobs of a record as a JSON "
-           "array, when all of them are done.",
-           OF_POOL(gather)));
+  table.push_back(text("pools.NAME.then", paths_at_start, "the name of a pool, or \"\" for none",
+                       "The pool that gets the results of this pool's handler. Several results of one record "
+                       "are sub-jobs, and the record is finished when all of them are.",
+                       OF_POOL(then),
+                       [](const std::string& name) { return name.empty() ? name : check_pool_name(name); }));
+  table.push_back(flag("pools.NAME.gather", paths_at_start,
+                       "Whether the pool gets one record, with the results of all sub-jobs of a record as a "
+                       "JSON array, when all of them are done.",
+                       OF_POOL(gather)));
 }
 
 void add_pool_each(std::vector<Property>& table) {
   table.push_back(selector_property("pools.NAME.each.by",
                                     "part, topic, key, header:NAME or value:POINTER, or \"\" for none",
                                     "What tells subscribers, tenants or the like apart. All records with the "
-                                    "same text share the limits below "
-                                    "and a breaker of their own.",
+                                    "same text share the limits below and a breaker of their own.",
                                     parse_each, OF_POOL(each.by)));
   add_rate(table, "pools.NAME.each.rate", "the pool and have the same text", OF_POOL(each.rate));
-  table.push_back(
-      count("pools.NAME.each.workers", in_flight, 0, 1'000'000,
-            "Maximum number of records with the same text that run at the same time in the process. "
-            "0 means no limit.",
-            OF_POOL(each.workers)));
-  table.push_back(
-      duration("pools.NAME.each.longest_wait", in_flight, Duration::zero(), hours(24),
-               "A record that cannot begin for this time, because the records with its text are at "
-               "their limit or their breaker is open, is given up: it goes to its retry topic or to "
-               "the dead-letter topic. 0s means never.",
-               OF_POOL(each.longest_wait)));
+  table.push_back(count("pools.NAME.each.workers", in_flight, 0, 1'000'000,
+                        "Maximum number of records with the same text that run at the same time in the "
+                        "process. 0 means no limit.",
+                        OF_POOL(each.workers)));
+  table.push_back(duration("pools.NAME.each.longest_wait", in_flight, Duration::zero(), hours(24),
+                           "A record that cannot begin for this time, because the records with its text are "
+                           "at their limit or their breaker is open, is given up: it goes to its retry topic "
+                           "or to the dead-letter topic. 0s means never.",
+                           OF_POOL(each.longest_wait)));
 }
 
 }  // namespace

@@ -32,9 +32,9 @@ template <class Access>
 void add_breaker(std::vector<Property>& table, const std::string& section, Access access) {
   table.push_back(count(
       section + ".failures", in_flight, 0, 1'000'000,
-      "Minimum number of different records that must fail in a row before the breaker opens. "
-      "The breaker also opens when half of the records in `breaker.window` have failed. 0 "
-      "disables the breaker, and every failure counts against its record.",
+      "Minimum number of different records that must fail in a row before the breaker opens. The breaker "
+      "also opens when half of the records in `breaker.window` have failed. 0 disables the breaker, and "
+      "every failure counts against its record.",
       [access](auto& config) -> auto& { return access(config).failures; }));
   table.push_back(duration(
       section + ".window", in_flight, seconds(1), std::chrono::hours(1),
@@ -47,8 +47,7 @@ void add_breaker(std::vector<Property>& table, const std::string& section, Acces
       [access](auto& config) -> auto& { return access(config).probe; }));
   table.push_back(duration(
       section + ".slow", in_flight, Duration::zero(), std::chrono::hours(1),
-      "A call that takes longer than this time counts as a failure of the downstream. 0s "
-      "disables this.",
+      "A call that takes longer than this time counts as a failure of the downstream. 0s disables this.",
       [access](auto& config) -> auto& { return access(config).slow; }));
 }
 

@@ -79,13 +79,12 @@ bool CoordinatorSearch::renewal_due(const config::Config& config, const Loops& l
     telemetry::warn("a member has no coordinator of its group, and a new client does not reach it either",
                     {{"missing_ms", missing}});
   if (step == CoordinatorGuard::Step::end)
-    failure_ =
-        Error{ErrorKind::fatal,
-              "a member has had no connection to the coordinator of its group for " +
-                  std::to_string(duration_cast<seconds>(missing).count()) +
-                  " s, although brokers answer and a new client reaches the coordinator; new members "
-                  "did not help",
-              "start the service again; if that does not help, see the troubleshooting page, no_coordinator"};
+    failure_ = Error{
+        ErrorKind::fatal,
+        "a member has had no connection to the coordinator of its group for " +
+            std::to_string(duration_cast<seconds>(missing).count()) +
+            " s, although brokers answer and a new client reaches the coordinator; new members did not help",
+        "start the service again; if that does not help, see the troubleshooting page, no_coordinator"};
   return step != CoordinatorGuard::Step::wait;
 }
 
