@@ -51,7 +51,7 @@ TEST_CASE("each example of the page is right, and each section has one") {
   std::size_t sections = 0;
   for (auto at = page.find("\n## "); at != page.npos; at = page.find("\n## ", at + 1)) ++sections;
   INFO(
-      "a new section wants a text and an example: in lib/config/output/reference_page.cpp, or in its "
+      "a new section wants a text and an example: in tests/config/output/reference_page.cpp, or in its "
       "handler's file");
   CHECK(examples == sections - 1);  // environment variables have a table
 }

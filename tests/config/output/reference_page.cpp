@@ -72,30 +72,25 @@ struct Section {
 
 constexpr Section page_sections[] = {
     {"",
-     "The topics, and the number of group members. The work is one of the handlers below; "
-     "`handler: { log: {} }` prints each record to standard output, and has no keys.",
+     "The topics, and the number of group members. The work is one of the handlers below; `handler: { log: "
+     "{} }` prints each record to standard output, and has no keys.",
      "topics: [orders, payments]\nconsumers: 2\n"},
     {"lanes", "How the records of each partition are processed. Which values to choose: [tuning](tuning.md).",
      "lanes: { workers: 16, queue: 128, order: key }\n"},
     {"route",
      "Which of the named pools below a record goes to first: see [pools](pools.md). Without `route`, all "
-     "records "
-     "go to the first pool of the file.",
+     "records go to the first pool of the file.",
      "route:\n  by: header:tenant\n  pools: { gold: critical, \"free-*\": bulk }\n  default: bulk\npools:\n  "
      "critical: { workers: 32 }\n  bulk: { workers: 8 }\n"},
     {"pools",
      "Pools with names of your own, in place of the one pool of each lane. `NAME` stands for the name: "
-     "letters, "
-     "digits, - and _.\nA pool can have a `handler` of its own, with all keys of the section `handler.…` "
-     "below "
-     "`pools.NAME.handler`; otherwise the\nservice's handler does its work. Pools are named in the file; "
-     "their "
-     "keys can also be set from outside: `--set pools.bulk.workers=4`,\n`LANEWAY_POOLS__BULK__WORKERS=4` (a "
-     "- in "
-     "a name is a _ in the variable). What pools are for: [pools](pools.md).",
+     "letters, digits, - and _.\nA pool can have a `handler` of its own, with all keys of the section "
+     "`handler.…` below `pools.NAME.handler`; otherwise the\nservice's handler does its work. Pools are "
+     "named in the file; their keys can also be set from outside: `--set "
+     "pools.bulk.workers=4`,\n`LANEWAY_POOLS__BULK__WORKERS=4` (a - in a name is a _ in the variable). What "
+     "pools are for: [pools](pools.md).",
      "handler:\n  http: { url: \"http://127.0.0.1:8080/images\" }\npools:\n  resize: { total: cores, "
-     "handler: { "
-     "exec: { command: [./resize] } }, then: store }\n  store: { workers: 32 }\n"},
+     "handler: { exec: { command: [./resize] } }, then: store }\n  store: { workers: 32 }\n"},
     {"commit", "When offsets are committed. Both keys apply, and the first that is reached commits.",
      "commit: { interval: 500ms }\n"},
     {"rate",
@@ -183,12 +178,9 @@ std::string kafka_section() {
   std::string page =
       "\n## `kafka`\n\n"
       "The keys of librdkafka, the Kafka client, with their own names. `bootstrap.servers` and `group.id` "
-      "are "
-      "required. A key\nwithout a default here has the library's default. The keys of "
-      "`handler.produce.kafka` are "
-      "checked in the same way.\n\n```yaml\nkafka:\n  bootstrap.servers: \"broker-1:9093,broker-2:9093\"\n  "
-      "group.id: "
-      "orders-webhook\n  security.protocol: ssl\n```\n\n";
+      "are required. A key\nwithout a default here has the library's default. The keys of "
+      "`handler.produce.kafka` are checked in the same way.\n\n```yaml\nkafka:\n  bootstrap.servers: "
+      "\"broker-1:9093,broker-2:9093\"\n  group.id: orders-webhook\n  security.protocol: ssl\n```\n\n";
   page += table_head;
   for (const ClientKey& key : client_keys()) page += row_of(key);
   return page;
