@@ -91,7 +91,7 @@ class ClientConsumer final : public Consumer {
   Status subscribe(const std::vector<std::string>& topics) override;
   void ask_topics() override { inquiries_->ask_topics(); }
   std::optional<Event> poll() override EXCLUDES(mutex_);
-  bool cooperative() const override;
+  bool cooperative() const override { return is_cooperative(rd_kafka_rebalance_protocol(handle_.get())); }
   bool assignment_lost() const override { return rd_kafka_assignment_lost(handle_.get()) != 0; }
   bool joining() const override { return join_watch_->joining(); }
   bool join_under_way() const override { return join_watch_->under_way(); }
@@ -175,11 +175,13 @@ ClientConsumer::ClientConsumer(std::unique_ptr<JoinWatch> join_watch, HandlePtr 
 
 ClientConsumer::~ClientConsumer() {
   inquiries_.reset();
+  // For a close that brokers do not end, because they are gone, the client would wait without a deadline.
+  const int flags = closing_ && !closed() ? RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE : 0;
   for (auto* queue : {&events_, &commits_, &closing_}) {
     if (*queue) rd_kafka_queue_cb_event_enable(queue->get(), nullptr, nullptr);
     queue->reset();
   }
-  handle_.reset();
+  rd_kafka_destroy_flags(handle_.release(), flags);
 }
 
 void ClientConsumer::listen(rd_kafka_queue_t* queue) {
@@ -193,10 +195,6 @@ void ClientConsumer::answered(Event answer) {
     answers_.push_back(std::move(answer));
   }
   on_event_();
-}
-
-bool ClientConsumer::cooperative() const {
-  return is_cooperative(rd_kafka_rebalance_protocol(handle_.get()));
 }
 
 std::optional<Event> ClientConsumer::translate_rebalance(rd_kafka_event_t* event) {
