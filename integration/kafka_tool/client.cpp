@@ -82,6 +82,11 @@ void await_partitions(rd_kafka_t* client, const std::string& topic, std::int32_t
   for (std::int32_t partition = 0; partition < partitions; ++partition) watermarks(client, topic, partition);
 }
 
+void await_no_topic(rd_kafka_t* client, const std::string& topic) {
+  if (!eventually([&] { return !count_partitions(client, topic); }))
+    throw Failure(topic + ": brokers still know the topic");
+}
+
 std::int32_t require_topic(rd_kafka_t* client, const std::string& topic) {
   const auto count = count_partitions(client, topic);
   if (!count) throw Failure("there is no topic " + topic);

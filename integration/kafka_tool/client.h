@@ -64,6 +64,8 @@ struct Watermarks {
 Watermarks watermarks(rd_kafka_t* client, const std::string& topic, std::int32_t partition);
 /// Waits until all `partitions` have leaders that answer.
 void await_partitions(rd_kafka_t* client, const std::string& topic, std::int32_t partitions);
+/// Waits until brokers answer that there is no such topic.
+void await_no_topic(rd_kafka_t* client, const std::string& topic);
 /// How many partitions the topic has; a missing one is a Failure.
 std::int32_t require_topic(rd_kafka_t* client, const std::string& topic);
 

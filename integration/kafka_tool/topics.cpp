@@ -105,6 +105,7 @@ void delete_topic(const std::string& bootstrap, const std::string& topic) {
   const auto* results =
       rd_kafka_DeleteTopics_result_topics(rd_kafka_event_DeleteTopics_result(event.get()), &count);
   check_topic(results[0], "delete " + topic);
+  await_no_topic(client.get(), topic);
 }
 
 void add_partitions(const std::string& bootstrap, const std::string& topic, std::int32_t total) {

@@ -13,6 +13,7 @@ void create_topic(const std::string& bootstrap, const std::string& topic, std::i
 /// Gives the topic these settings and no others.
 void configure_topic(const std::string& bootstrap, const std::string& topic,
                      const std::vector<std::string>& settings);
+/// Returns when brokers no longer know the topic: until then they take records for it.
 void delete_topic(const std::string& bootstrap, const std::string& topic);
 /// `total`: partitions afterwards.
 void add_partitions(const std::string& bootstrap, const std::string& topic, std::int32_t total);
