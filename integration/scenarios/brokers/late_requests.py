@@ -54,9 +54,9 @@ def late_offsets(run, proxy):
     batch(run, "second")
     wait_until("the offsets are late", lambda: late.caught)
     run.wait_for_no_lag()  # the client sends them again
-    batch(run, "third")
     offsets = proxy.delay(0, frames.TXN_OFFSET_COMMIT)
     commit = proxy.hold(frames.END_TXN, where=lambda _: len(offsets.answered) > 0)
+    batch(run, "third")
     wait_until("the next transaction is committed but for the last word", lambda: commit.caught)
     return late, commit
 
