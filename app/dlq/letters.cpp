@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "app/dlq/filter.h"
+#include "config/client/group_protocol.h"
 #include "config/rules/checks.h"
 
 namespace laneway::dlq {
@@ -16,13 +17,9 @@ namespace {
 constexpr Duration longest_first_answer = seconds(8);
 
 /// The consumer keys of the configuration with another group, and without the keys of membership: a claim
-/// always uses the classic protocol (kafka/admin/group_claim.h).
+/// joins by a protocol of its own (kafka/admin/group_claim.h).
 kafka::ClientSettings client_of(const config::Config& config, const std::string& group) {
-  auto settings = config.kafka;
-  for (const char* key :
-       {"group.instance.id", "group.protocol", "group.remote.assignor", "partition.assignment.strategy",
-        "session.timeout.ms", "heartbeat.interval.ms", "max.poll.interval.ms"})
-    settings.erase(key);
+  auto settings = config::without_membership(config.kafka);
   settings["group.id"].value = group;
   return settings;
 }

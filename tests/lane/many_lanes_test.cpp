@@ -66,12 +66,12 @@ class Partitioned {
   }
 
   void assign(const Partitions& partitions) {
-    machine_.assigned(partitions, cooperative_, now());
+    machine_.assigned(partitions, now());
     machine_.committed_offsets(steps_.lanes.answer(), now());
   }
   /// Each lane finishes at a time of its own.
   void revoke(const Partitions& partitions, bool last_first = false) {
-    machine_.revoked(partitions, false, cooperative_, now());
+    machine_.revoked(partitions, false, now());
     auto order = partitions;
     if (last_first) std::reverse(order.begin(), order.end());
     for (const auto& partition : order) {
@@ -103,7 +103,7 @@ class Partitioned {
 
   const bool cooperative_;
   CountingSteps steps_;
-  RebalanceMachine machine_{steps_, std::chrono::hours(1), {}};
+  RebalanceMachine machine_{steps_, std::chrono::hours(1), cooperative_, {}};
   Partitions all_;
 };
 

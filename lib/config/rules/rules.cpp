@@ -4,6 +4,7 @@
 #include <charconv>
 #include <iterator>
 
+#include "config/client/group_protocol.h"
 #include "config/handlers/handlers.h"
 #include "config/pools/pool_path.h"
 #include "config/pools/pool_scope.h"
@@ -156,8 +157,7 @@ class Rules {
     const auto poll = milliseconds_of("max.poll.interval.ms", 300000);
     const auto session = milliseconds_of("session.timeout.ms", 45000);
     const auto heartbeat = milliseconds_of("heartbeat.interval.ms", 3000);
-    const bool by_brokers =
-        context_.client("group.protocol") == "consumer";  // the brokers decide about sessions
+    const bool by_brokers = group_protocol(config_.kafka).by_brokers;  // they decide about sessions
     if (!by_brokers && poll < session)
       context_.refuse({"kafka.max.poll.interval.ms", "kafka.session.timeout.ms"},
                       "max.poll.interval.ms is " + std::to_string(poll) + ", less than session.timeout.ms, " +
@@ -180,23 +180,17 @@ class Rules {
                       "lower the first, or raise the second");
   }
 
-  /// With group.protocol: consumer the brokers decide what these keys set for the classic protocol.
   void check_membership() {
-    const bool by_brokers = context_.client("group.protocol") == "consumer";
-    if (!by_brokers)
+    if (!group_protocol(config_.kafka).by_brokers)
       return context_.refuse_if_given("kafka.group.remote.assignor",
                                       "this key has no effect without group.protocol: consumer",
                                       "set group.protocol: consumer, or remove this key");
-    const std::string of_group =
-        "remove this key; for the group, kafka-configs.sh --entity-type groups can set ";
-    context_.refuse_if_given("kafka.session.timeout.ms",
-                             "with kafka.group.protocol: consumer the brokers decide this",
-                             of_group + "consumer.session.timeout.ms");
-    context_.refuse_if_given("kafka.heartbeat.interval.ms",
-                             "with kafka.group.protocol: consumer the brokers decide this",
-                             of_group + "consumer.heartbeat.interval.ms");
-    context_.refuse_if_given("kafka.partition.assignment.strategy",
-                             "with kafka.group.protocol: consumer the brokers decide this",
+    const std::string decided = "with kafka.group.protocol: consumer the brokers decide this";
+    for (const std::string key : {"session.timeout.ms", "heartbeat.interval.ms"})
+      context_.refuse_if_given(
+          "kafka." + key, decided,
+          "remove this key; for the group, kafka-configs.sh --entity-type groups can set consumer." + key);
+    context_.refuse_if_given("kafka.partition.assignment.strategy", decided,
                              "remove this key; kafka.group.remote.assignor chooses uniform or range");
   }
 

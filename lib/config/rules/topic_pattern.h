@@ -1,7 +1,7 @@
 // A pattern for the names of topics: a regular expression in POSIX extended syntax, which is found anywhere
 // in a name unless ^ and $ say otherwise.
 //
-// laneway finds the topics of a pattern itself, under each group.protocol (lane/member/topic_watch.h). Copies
+// laneway finds the topics of a pattern itself, under each group protocol (lane/member/topic_watch.h). Copies
 // share the compiled expression. Threads: any. Pure.
 #pragma once
 

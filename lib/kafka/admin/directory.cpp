@@ -8,10 +8,11 @@
 #include <optional>
 #include <set>
 
+#include "config/client/group_protocol.h"
 #include "kafka/access/connection_trouble.h"
 #include "kafka/admin/create_topic.h"
 #include "kafka/client/handle.h"
-#include "kafka/group/group_protocol.h"
+#include "kafka/group/membership.h"
 
 namespace laneway::kafka {
 namespace {
@@ -100,7 +101,7 @@ class Directory::Implementation {
  public:
   explicit Implementation(const ClientSettings& settings)
       : group(setting_of(settings, "group.id")),
-        brokers_distribute(kafka::brokers_distribute(settings)),
+        by_brokers(config::group_protocol(settings).by_brokers),
         trouble_(settings) {}
 
   Status open(const ClientSettings& settings);
@@ -112,7 +113,7 @@ class Directory::Implementation {
   TopicInfo found(const rd_kafka_metadata_topic_t& topic);
 
   const std::string group;
-  const bool brokers_distribute;
+  const bool by_brokers;  // the brokers distribute the partitions
   std::size_t brokers = 0;
   std::int32_t broker = -1;  // a broker that can be asked about its own settings
   bool group_denied = false;
@@ -314,7 +315,7 @@ Status Directory::readable(const std::vector<TopicInfo>& topics, Duration timeou
 }
 
 Status Directory::offers_protocol(Duration timeout) {
-  if (!implementation_->brokers_distribute || implementation_->broker < 0) return {};
+  if (!implementation_->by_brokers || implementation_->broker < 0) return {};
   const auto settings = described(implementation_->handle(), RD_KAFKA_RESOURCE_BROKER,
                                   std::to_string(implementation_->broker), timeout);
   if (settings.empty()) return {};

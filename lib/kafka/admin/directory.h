@@ -70,7 +70,7 @@ class Directory {
       const std::vector<TopicInfo>& topics, Duration timeout,
       const std::function<bool()>& given_up = [] { return false; });
 
-  /// A configuration error if the settings ask for group.protocol: consumer, and a broker among those that
+  /// A configuration error if the brokers are to distribute the partitions, and a broker among those that
   /// `topics` found does not have this protocol or has it disabled. No error if the broker does not show its
   /// settings to the user (DescribeConfigs), or not within `timeout`.
   Status offers_protocol(Duration timeout);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "config/client/group_protocol.h"
 #include "kafka/client/handle.h"
 
 namespace laneway::kafka {
@@ -49,9 +50,8 @@ Status GroupClaim::Implementation::open(const ClientSettings& settings,
   std::sort(wanted_.begin(), wanted_.end());
   set_own(conf->get(), "enable.auto.commit", "false");
   set_own(conf->get(), "enable.auto.offset.store", "false");
-  // With range, all partitions are taken back whenever another member joins, and a member that is alone gets
-  // all of them.
-  set_own(conf->get(), "partition.assignment.strategy", "range");
+  const auto& protocol = config::whole_assignment();
+  set_own(conf->get(), protocol.key, protocol.value);
   set_own(conf->get(), "session.timeout.ms", std::to_string(to_ms(forgotten_after)));
   set_own(conf->get(), "heartbeat.interval.ms", "1000");  // the longest delay until another member is noticed
   // the library requires more than the session's time-out

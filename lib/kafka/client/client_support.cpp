@@ -6,9 +6,9 @@
 #include <array>
 #include <string_view>
 
+#include "config/client/group_protocol.h"
 #include "config/text.h"
 #include "kafka/client/handle.h"
-#include "kafka/group/group_protocol.h"
 
 namespace laneway::kafka {
 namespace {
@@ -50,7 +50,8 @@ Error refusal(const config::ClientSetting& setting, const char* key, const std::
 }
 
 std::optional<Error> unsupported_protocol(const ClientSettings& settings, const ClientLibrary& client) {
-  if (!brokers_distribute(settings) || client.version >= with_consumer_protocol) return std::nullopt;
+  if (!config::group_protocol(settings).by_brokers || client.version >= with_consumer_protocol)
+    return std::nullopt;
   return refusal(settings.at("group.protocol"), "group.protocol",
                  name_of(client) + " cannot take part in consumer groups of this protocol",
                  "link librdkafka 2.12.0 or newer, set group.protocol: classic");
@@ -104,11 +105,11 @@ Result<std::vector<std::string>> version_warnings(const ClientSettings& settings
     return Error{ErrorKind::fatal, library + " has a defect that stops consumers",
                  "install 2.5.3, 2.10.1 or another version"};
   std::vector<std::string> warnings;
-  const auto strategy = lower_value(given(settings, {"partition.assignment.strategy"}));
-  if (client.version < cooperative_mended && strategy.find("cooperative") != std::string::npos)
+  const auto& protocol = config::group_protocol(settings);
+  if (client.version < cooperative_mended && protocol.incremental && !protocol.by_brokers)
     warnings.push_back(library +
                        " has known defects with cooperative-sticky (fixed in 2.6.1); range is safer");
-  if (client.version < rejoin_mended && brokers_distribute(settings))
+  if (client.version < rejoin_mended && protocol.by_brokers)
     warnings.push_back(
         library +
         " may not rejoin the group with group.protocol: consumer after max.poll.interval.ms was "

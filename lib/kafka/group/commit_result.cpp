@@ -1,14 +1,17 @@
 #include "kafka/group/commit_result.h"
 
 #include "kafka/client/handle.h"
-#include "kafka/group/group_protocol.h"
 
 namespace laneway::kafka {
 namespace {
 
+// The group has changed since the member's last heartbeat. With the next heartbeat the client learns the new
+// epoch, and the same commit is accepted. librdkafka 2.0.2 has no name for the code.
+constexpr int stale_member_epoch = 113;
+
 bool asking_again_helps(rd_kafka_resp_err_t code, bool joining) {
   const bool distributes = joining && code == RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS;
-  return passes(code) || distributes || outdated_epoch(code);
+  return passes(code) || distributes || code == stale_member_epoch;
 }
 
 }  // namespace

@@ -6,15 +6,16 @@
 #include <deque>
 
 #include "base/mutex.h"
+#include "config/client/group_protocol.h"
 #include "kafka/access/client_words.h"
 #include "kafka/access/tls_trouble.h"
 #include "kafka/client/client_support.h"
 #include "kafka/client/handle.h"
 #include "kafka/client/statistics.h"
 #include "kafka/group/commit_result.h"
-#include "kafka/group/group_protocol.h"
 #include "kafka/group/inquiries.h"
 #include "kafka/group/join_watch.h"
+#include "kafka/group/membership.h"
 #include "telemetry/log.h"
 
 namespace laneway::kafka {
@@ -91,12 +92,12 @@ class ClientConsumer final : public Consumer {
   Status subscribe(const std::vector<std::string>& topics) override;
   void ask_topics() override { inquiries_->ask_topics(); }
   std::optional<Event> poll() override EXCLUDES(mutex_);
-  bool cooperative() const override { return is_cooperative(rd_kafka_rebalance_protocol(handle_.get())); }
+  bool incremental() const override { return protocol_.incremental; }
   bool assignment_lost() const override { return rd_kafka_assignment_lost(handle_.get()) != 0; }
   bool joining() const override { return join_watch_->joining(); }
   bool join_under_way() const override { return join_watch_->under_way(); }
   std::int32_t member_epoch() const override {
-    return brokers_distribute_ ? epoch_of(group_member().get()) : 0;
+    return protocol_.by_brokers ? epoch_of(group_member().get()) : 0;
   }
   bool must_be_renewed() const override { return join_watch_->overtaken(); }
   std::optional<Error> fatal_error() const override;
@@ -137,11 +138,11 @@ class ClientConsumer final : public Consumer {
   std::optional<Event> translate_error(rd_kafka_event_t* event) const;
 
   const std::string group_;
-  const bool brokers_distribute_;  // the partitions are distributed by the brokers (group_protocol.h)
-  const bool leaves_by_request_;   // by LeaveGroup, when it stops
-  const std::int64_t begins_at_;   // for a partition without a committed offset
-  const bool asks_to_wake_;        // a request wakes a broker's thread
-  const bool reads_committed_;     // no records of transactions that are open
+  const config::GroupProtocol& protocol_;
+  const bool leaves_by_request_;                              // by LeaveGroup, when it stops
+  const std::int64_t begins_at_;                              // for a partition without a committed offset
+  const bool asks_to_wake_;                                   // a request wakes a broker's thread
+  const bool reads_committed_;                                // no records of transactions that are open
   std::map<TopicPartition, std::int64_t> open_transactions_;  // by the last statistics
   const std::unique_ptr<JoinWatch> join_watch_;               // the handle's threads use it
   HandlePtr handle_;
@@ -157,8 +158,8 @@ class ClientConsumer final : public Consumer {
 ClientConsumer::ClientConsumer(std::unique_ptr<JoinWatch> join_watch, HandlePtr handle,
                                const ClientSettings& settings, std::function<void()> on_event)
     : group_(setting_of(settings, "group.id")),
-      brokers_distribute_(brokers_distribute(settings)),
-      leaves_by_request_(leaves_by_request(settings)),
+      protocol_(config::group_protocol(settings)),
+      leaves_by_request_(config::leaves_by_request(settings)),
       begins_at_(first_offset(settings)),
       asks_to_wake_(!has_queue_backoff(linked_client())),
       reads_committed_(setting_of(settings, "isolation.level") != "read_uncommitted"),
@@ -205,7 +206,7 @@ std::optional<Event> ClientConsumer::translate_rebalance(rd_kafka_event_t* event
     return Assigned{std::move(partitions)};
   }
   const bool lost = rd_kafka_assignment_lost(handle_.get()) != 0;
-  if (!lost) join_watch_->revocation_begins(cooperative());
+  if (!lost) join_watch_->revocation_begins(incremental());
   return Revoked{std::move(partitions), lost};
 }
 
@@ -249,7 +250,7 @@ Status ClientConsumer::subscribe(const std::vector<std::string>& topics) {
   ListPtr list(rd_kafka_topic_partition_list_new(static_cast<int>(topics.size())));
   for (const auto& topic : topics)
     rd_kafka_topic_partition_list_add(list.get(), topic.c_str(), RD_KAFKA_PARTITION_UA);
-  if (!brokers_distribute_) join_watch_->subscribed();
+  if (!protocol_.by_brokers) join_watch_->subscribed();
   const auto code = rd_kafka_subscribe(handle_.get(), list.get());
   if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return client_error(code, "subscribing");
   return {};
@@ -298,8 +299,8 @@ Status ClientConsumer::assign(const std::vector<CommittedOffset>& from) {
   for (const auto& start : from)
     rd_kafka_topic_partition_list_add(list.get(), start.partition.topic.c_str(), start.partition.partition)
         ->offset = start_at(start.offset);
-  if (cooperative()) {
-    if (!brokers_distribute_) join_watch_->assigned();
+  if (incremental()) {
+    if (!protocol_.by_brokers) join_watch_->assigned();
     return to_status(ErrorPtr(rd_kafka_incremental_assign(handle_.get(), list.get())), "assigning");
   }
   const auto code = rd_kafka_assign(handle_.get(), list.get());
@@ -308,8 +309,8 @@ Status ClientConsumer::assign(const std::vector<CommittedOffset>& from) {
 }
 
 Status ClientConsumer::unassign(const std::vector<TopicPartition>& partitions, bool all) {
-  if (!brokers_distribute_) join_watch_->revoked();
-  if (cooperative() && !all)
+  if (!protocol_.by_brokers) join_watch_->revoked();
+  if (incremental() && !all)
     return to_status(ErrorPtr(rd_kafka_incremental_unassign(handle_.get(), to_list(partitions).get())),
                      "giving partitions back");
   const auto code = rd_kafka_assign(handle_.get(), nullptr);
@@ -367,9 +368,9 @@ LogBounds ClientConsumer::fetched_bounds(const TopicPartition& partition) const 
 
 Status ClientConsumer::begin_close() {
   inquiries_->stop();  // so that its requests have ended before the member leaves the group
-  // Without partitions, the client's close sends no LeaveGroup under the cooperative protocol (librdkafka, at
+  // Without partitions, the client's close sends no LeaveGroup under an incremental protocol (librdkafka, at
   // least 2.0.2 to 2.15.1): the group would wait for this member until its session ends.
-  if (leaves_by_request_ && cooperative() && assignment() == std::vector<TopicPartition>{})
+  if (leaves_by_request_ && incremental() && assignment() == std::vector<TopicPartition>{})
     (void)rd_kafka_unsubscribe(handle_.get());
   closing_.reset(rd_kafka_queue_new(handle_.get()));
   listen(closing_.get());

@@ -108,14 +108,15 @@ class Consumer {
   virtual void ask_topics() = 0;
   virtual std::optional<Event> poll() = 0;
 
-  virtual bool cooperative() const = 0;
+  /// A rebalance gives or takes single partitions; otherwise the whole assignment.
+  virtual bool incremental() const = 0;
   virtual bool assignment_lost() const = 0;
   /// The member is joining the group again, and the group has not admitted it yet.
   virtual bool joining() const = 0;
-  /// Under group.protocol: consumer, the epoch at which the brokers have admitted this member; 0 before that,
-  /// and under the other protocols. A member that the brokers removed is admitted again at another epoch. The
-  /// client reports no assignment to a member that is admitted without partitions. Asks the client's main
-  /// thread, as assignment() does.
+  /// Where the brokers distribute the partitions, the epoch at which they have admitted this member; 0 before
+  /// that, and under the other protocols. A member that the brokers removed is admitted again at another
+  /// epoch. The client reports no assignment to a member that is admitted without partitions. Asks the
+  /// client's main thread, as assignment() does.
   virtual std::int32_t member_epoch() const = 0;
   /// A request of a join is under way. A commit now would fail, and might cost the assignment (join_watch.h).
   virtual bool join_under_way() const = 0;

@@ -31,8 +31,8 @@ bool JoinWatch::under_way() const {
          now_ns() < expected_until_ns_.load(std::memory_order_acquire);
 }
 
-void JoinWatch::revocation_begins(bool cooperative) {
-  if (cooperative) in_revocation_.store(true, std::memory_order_release);
+void JoinWatch::revocation_begins(bool incremental) {
+  if (incremental) in_revocation_.store(true, std::memory_order_release);
   expected_until_ns_.store(0, std::memory_order_release);
 }
 

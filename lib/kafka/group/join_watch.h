@@ -2,18 +2,18 @@
 //
 // Why: the coordinator sends no other answer on the connection while a JoinGroup waits for the other members,
 // and afterwards the group has a new generation. A commit that was sent in the meantime fails with "illegal
-// generation", and librdkafka before 2.10 treats that as the loss of the whole assignment. Under the
-// cooperative protocol records are processed during a join, so this happened at nearly every rebalance. The
+// generation", and librdkafka before 2.10 treats that as the loss of the whole assignment. Under an
+// incremental protocol records are processed during a join, so this happened at nearly every rebalance. The
 // client does not report a join to the application; its request interceptors do.
 //
 // A join lasts from its JoinGroup request to the SyncGroup answer. A join that is refused is tried again
 // after a pause, in which commits can be made. A join begins when a heartbeat's answer asks for it (so
 // nothing may be committed during the exchange of a heartbeat and for a moment after). It also begins when a
-// revocation has been answered (eager protocol), after an assignment that followed a revocation (cooperative
+// revocation has been answered (eager protocol), after an assignment that followed a revocation (incremental
 // protocol), or after a new subscription. Other joins (the number of partitions has changed) are rare and
 // begin within microseconds; a commit can still meet such a join.
 //
-// Under the cooperative protocol a revocation is followed by an assignment, which may be empty, and only then
+// Under an incremental protocol a revocation is followed by an assignment, which may be empty, and only then
 // by a join. But when the client learns during a revocation that partitions were added, it joins at once.
 // librdkafka (at least 2.0.2 to 2.15.1) then never clears its state of the revocation, believes forever that
 // a rebalance is under way, and ignores all later requests to join: the group waits for max.poll.interval.ms.
@@ -41,7 +41,7 @@ class JoinWatch {
   bool under_way() const;
   /// The client asks for partitions back, in good order. It has acted on the answer that the last requests
   /// got, and waits for the partitions.
-  void revocation_begins(bool cooperative);
+  void revocation_begins(bool incremental);
   /// The assignment that follows a revocation has come.
   void revocation_ends() { in_revocation_.store(false, std::memory_order_release); }
   /// Other topics were subscribed to. A join follows at once.

@@ -5,7 +5,7 @@
 // client's threads and must only signal. Nothing blocks.
 //
 // Facts of the client library that shaped this class; docs/client-facts.md has the figures of both releases:
-// - Records are popped one at a time: the batch call loses records on pause and on cooperative rebalances
+// - Records are popped one at a time: the batch call loses records on pause and on incremental rebalances
 //   before 2.1, and single pops from un-forwarded queues are cheaper than consumer_poll.
 // - The queue is separated ("un-forwarded") from the main queue before the assignment is made; later,
 //   messages would slip into the main queue.

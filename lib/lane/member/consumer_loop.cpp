@@ -40,7 +40,7 @@ Status ConsumerLoop::start() {
                    lanes_, stats_);
   rebalance_steps_.emplace(*consumer_, settings_.member_client.open_source, lanes_, *commits_, health_,
                            mailbox_, stats_);
-  rebalances_.emplace(*rebalance_steps_, context_.lanes.drain,
+  rebalances_.emplace(*rebalance_steps_, context_.lanes.drain, consumer_->incremental(),
                       RebalanceMachine::Needs{.offset = commits_->exact() || consumer_->begins_at_end(),
                                               .topic_id = commits_->exact()});
   topics_.emplace(*consumer_, settings_.topics);
@@ -139,7 +139,7 @@ void ConsumerLoop::on_assigned(const kafka::Assigned& assigned) {
   stats_.has_assignment.set(true);
   telemetry::info("partitions assigned", {{"count", assigned.partitions.size()}});
   topics_->on_rebalance(now_);
-  rebalances_->assigned(assigned.partitions, consumer_->cooperative(), now_);
+  rebalances_->assigned(assigned.partitions, now_);
 }
 
 void ConsumerLoop::on_revoked(const kafka::Revoked& revoked) {
@@ -151,7 +151,7 @@ void ConsumerLoop::on_revoked(const kafka::Revoked& revoked) {
   telemetry::info(revoked.lost ? "partitions lost" : "partitions revoked",
                   {{"count", revoked.partitions.size()}});
   topics_->on_rebalance(now_);
-  rebalances_->revoked(revoked.partitions, revoked.lost, consumer_->cooperative(), now_);
+  rebalances_->revoked(revoked.partitions, revoked.lost, now_);
 }
 
 void ConsumerLoop::on_statistics(const kafka::Statistics& statistics) {
@@ -205,7 +205,7 @@ void ConsumerLoop::compare_assignment() {
   next_comparison_ = now_ + comparison_interval;
   note_empty_assignment();
   const auto assignment = consumer_->assignment();
-  if (!assignment || rebalances_->compare(*assignment, consumer_->cooperative(), now_)) return;
+  if (!assignment || rebalances_->compare(*assignment, now_)) return;
   stats_.assignment_repairs.add(1);
 }
 

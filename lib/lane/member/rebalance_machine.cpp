@@ -16,20 +16,20 @@ constexpr Duration question_pause = seconds(1);
 
 }  // namespace
 
-void RebalanceMachine::assigned(Partitions partitions, bool cooperative, TimePoint now) {
-  Event event{Event::Kind::assigned, std::move(partitions), cooperative};
+void RebalanceMachine::assigned(Partitions partitions, TimePoint now) {
+  Event event{Event::Kind::assigned, std::move(partitions)};
   note_owned(event);
   push(std::move(event), now);
 }
 
-void RebalanceMachine::revoked(Partitions partitions, bool lost, bool cooperative, TimePoint now) {
-  Event event{lost ? Event::Kind::lost : Event::Kind::revoked, std::move(partitions), cooperative};
+void RebalanceMachine::revoked(Partitions partitions, bool lost, TimePoint now) {
+  Event event{lost ? Event::Kind::lost : Event::Kind::revoked, std::move(partitions)};
   note_owned(event);
   push(std::move(event), now);
 }
 
 void RebalanceMachine::note_owned(const Event& event) {
-  if (!event.cooperative) owned_.clear();
+  if (!incremental_) owned_.clear();
   for (const auto& partition : event.partitions) {
     if (event.kind == Event::Kind::assigned)
       owned_.insert(partition);
@@ -47,7 +47,7 @@ void RebalanceMachine::push(Event event, TimePoint now) {
 /// Ends the lanes whose partitions stop belonging to this member when the event arrives, whatever answers are
 /// due before.
 void RebalanceMachine::end_what_moved_on(const Event& event) {
-  if (event.kind == Event::Kind::lost) return lose(event.cooperative ? event.partitions : all_lanes());
+  if (event.kind == Event::Kind::lost) return lose(incremental_ ? event.partitions : all_lanes());
   std::set<kafka::TopicPartition> kept;
   if (event.kind == Event::Kind::assigned) kept.insert(event.partitions.begin(), event.partitions.end());
   Partitions gone;
@@ -55,7 +55,7 @@ void RebalanceMachine::end_what_moved_on(const Event& event) {
     for (const auto& partition : partitions)
       if (!kept.contains(partition)) gone.push_back(partition);
   };
-  if (event.cooperative) {
+  if (incremental_) {
     for (const auto& before : events_)
       if (before.kind == Event::Kind::revoked) unless_kept(before.partitions);
   } else if (event.kind == Event::Kind::assigned) {
@@ -113,8 +113,8 @@ void RebalanceMachine::begin(Event& event, TimePoint now) {
   if (event.kind != Event::Kind::assigned) stop_arriving(event);
   // An incremental assignment does not touch the other lanes, but waits for a lane that had one of its
   // partitions before.
-  const bool leave = !event.cooperative || event.kind != Event::Kind::assigned;
-  const auto partitions = event.cooperative ? event.partitions : all_lanes();
+  const bool leave = !incremental_ || event.kind != Event::Kind::assigned;
+  const auto partitions = incremental_ ? event.partitions : all_lanes();
   if (leave) begin_handover(partitions, now);
   for (const auto& partition : partitions)
     if (const auto lane = lanes_.find(partition); lane != lanes_.end() && lane->second != stays)
@@ -127,7 +127,7 @@ bool RebalanceMachine::awaits_lanes(const Event& event) const {
 }
 
 void RebalanceMachine::answer_revoked(const Event& event) {
-  if (!event.cooperative) {
+  if (!incremental_) {
     in_client_.clear();
     return steps_.unassign(event.partitions, true);
   }
@@ -140,7 +140,7 @@ void RebalanceMachine::answer_revoked(const Event& event) {
 }
 
 void RebalanceMachine::serve_assigned(const Event& event) {
-  if (!event.cooperative) {
+  if (!incremental_) {
     arriving_.clear();
     in_client_.clear();
   }
@@ -150,7 +150,6 @@ void RebalanceMachine::serve_assigned(const Event& event) {
   ++request_;
   if (arriving_.empty()) return steps_.assign({});
   owes_answer_ = true;
-  may_add_ = event.cooperative;
   ask();
 }
 
@@ -159,8 +158,7 @@ void RebalanceMachine::serve_assigned(const Event& event) {
 void RebalanceMachine::stop_arriving(const Event& event) {
   if (arriving_.empty()) return;
   const std::set<kafka::TopicPartition> gone(event.partitions.begin(), event.partitions.end());
-  std::erase_if(arriving_,
-                [&](const auto& partition) { return !event.cooperative || gone.contains(partition); });
+  std::erase_if(arriving_, [&](const auto& partition) { return !incremental_ || gone.contains(partition); });
   ++request_;
   if (!arriving_.empty()) ask();
 }
@@ -188,10 +186,10 @@ void RebalanceMachine::committed_offsets(const kafka::Committed& committed, Time
   for (const auto& start : from) missing.erase(start.partition);
   if (!missing.empty()) warn_missing(missing, committed);
   if (!committed.answered) return ask();
-  if (!missing.empty() && needs_.offset && !may_add_) return ask_later(now);
+  if (!missing.empty() && needs_.offset && !incremental_) return ask_later(now);
   // The client would take additional partitions for its answer to an event that waits.
   if (!owes_answer_ && !events_.empty()) return ask_later(now);
-  if (!may_add_)
+  if (!incremental_)
     for (const auto& partition : std::exchange(missing, {}))
       from.push_back({partition, kafka::unread_offset, {}});
   begin_lanes(from);
@@ -201,7 +199,7 @@ void RebalanceMachine::committed_offsets(const kafka::Committed& committed, Time
 
 void RebalanceMachine::warn_missing(const std::set<kafka::TopicPartition>& missing,
                                     const kafka::Committed& committed) const {
-  const bool again = needs_.offset || may_add_ || !committed.answered;
+  const bool again = needs_.offset || incremental_ || !committed.answered;
   const char* what = again ? "committed offsets not read, asking again"
                            : "committed offsets not read, finished records may run again";
   telemetry::log_repeating(
@@ -229,7 +227,7 @@ void RebalanceMachine::stop(TimePoint now) {
   begin_handover(all_lanes(), now);
 }
 
-bool RebalanceMachine::compare(const Partitions& client, bool cooperative, TimePoint now) {
+bool RebalanceMachine::compare(const Partitions& client, TimePoint now) {
   if (!at_rest() || stopping_) return true;
   in_client_ = {client.begin(), client.end()};
   auto known = owned_;
@@ -251,9 +249,9 @@ bool RebalanceMachine::compare(const Partitions& client, bool cooperative, TimeP
                    {{"without_lane", without_lane},
                     {"not_read", differing.size() - without_lane},
                     {"first", differing.front().text()}});
-  if (cooperative) push({Event::Kind::revoked, std::move(differing), true}, now);
-  if (!cooperative) again.assign(owned_.begin(), owned_.end());
-  push({Event::Kind::assigned, std::move(again), cooperative}, now);
+  if (incremental_) push({Event::Kind::revoked, std::move(differing)}, now);
+  if (!incremental_) again.assign(owned_.begin(), owned_.end());
+  push({Event::Kind::assigned, std::move(again)}, now);
   return false;
 }
 

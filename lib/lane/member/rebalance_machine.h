@@ -7,7 +7,7 @@
 //   commit of that handover is answered or its time is over. Lost partitions end at once, uncommitted.
 // - An assignment is answered when the lanes that were there before have ended and the committed offsets are
 //   known. Under the eager protocol the lanes that must end are all lanes, because the answer replaces the
-//   whole assignment. Under the cooperative protocol, a partition whose offset cannot be read is asked about
+//   whole assignment. Under an incremental protocol, a partition whose offset cannot be read is asked about
 //   again and added later.
 // - An event that shows that the group went on without waiting ends the lanes of partitions that belong to
 //   another member by then: a commit by those lanes would move that member's offsets.
@@ -77,13 +77,14 @@ class RebalanceMachine {
     /// Whether a completion map belongs to the topic: because commits are exact.
     bool topic_id = false;
   };
-  RebalanceMachine(RebalanceSteps& steps, Duration drain, Needs needs)
-      : steps_(steps), drain_(drain), needs_(needs) {}
+  /// `incremental`: as Consumer::incremental().
+  RebalanceMachine(RebalanceSteps& steps, Duration drain, bool incremental, Needs needs)
+      : steps_(steps), drain_(drain), incremental_(incremental), needs_(needs) {}
   /// Replaces the time for drains that have not begun yet.
   void set_drain(Duration drain) { drain_ = drain; }
 
-  void assigned(Partitions partitions, bool cooperative, TimePoint now);
-  void revoked(Partitions partitions, bool lost, bool cooperative, TimePoint now);
+  void assigned(Partitions partitions, TimePoint now);
+  void revoked(Partitions partitions, bool lost, TimePoint now);
   void committed_offsets(const kafka::Committed& committed, TimePoint now);
   /// Drains all lanes; no new lane begins.
   void stop(TimePoint now);
@@ -92,7 +93,7 @@ class RebalanceMachine {
   /// Compares the client's assignment and the lanes with what the group has given to this member, at rest. If
   /// they differ (no case is known), the partitions of the group that lack a lane or are not read begin
   /// again, and all others are given up. Returns false if they differ.
-  bool compare(const Partitions& client, bool cooperative, TimePoint now);
+  bool compare(const Partitions& client, TimePoint now);
   /// Ends the leaving lanes, uncommitted; their work is done again.
   void give_up_handovers();
   /// Continues everything that can continue.
@@ -129,7 +130,6 @@ class RebalanceMachine {
   struct Event {
     enum class Kind : std::uint8_t { assigned, revoked, lost } kind;
     Partitions partitions;
-    bool cooperative;
     bool begun = false;
     std::set<HandoverId> awaits{};
   };
@@ -158,6 +158,7 @@ class RebalanceMachine {
 
   RebalanceSteps& steps_;
   Duration drain_;
+  const bool incremental_;
   const Needs needs_;
   std::map<kafka::TopicPartition, HandoverId> lanes_;  // alive, each with the handover by which the lane
                                                        // leaves
@@ -168,7 +169,6 @@ class RebalanceMachine {
   std::set<kafka::TopicPartition> owned_;      // by the events: what the group has given to this member
   std::set<kafka::TopicPartition> arriving_;   // their committed offsets have been requested
   bool owes_answer_ = false;                   // to the assignment that arriving_ came with
-  bool may_add_ = false;                       // partitions one by one: the assignment is cooperative
   std::optional<TimePoint> ask_at_;            // again, unless an event waits for its answer then
   std::uint64_t request_ = 0;
   bool stopping_ = false;

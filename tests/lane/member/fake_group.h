@@ -171,7 +171,7 @@ class FakeConsumer final : public kafka::Consumer {
     return event;
   }
 
-  bool cooperative() const override {
+  bool incremental() const override {
     MutexLock lock(group_.mutex_);
     return group_.cooperative_;
   }

@@ -13,7 +13,7 @@ constexpr RebalanceMachine::Needs exact{.offset = true, .topic_id = true};
 
 struct Story {
   explicit Story(bool cooperative, RebalanceMachine::Needs needs = {})
-      : cooperative(cooperative), machine(lanes, seconds(20), needs) {
+      : cooperative(cooperative), machine(lanes, seconds(20), cooperative, needs) {
     lanes.eager = !cooperative;
   }
 
@@ -27,12 +27,12 @@ struct Story {
     return {partitions.begin(), partitions.end()};
   }
   void assign(std::initializer_list<int> numbers) {
-    machine.assigned(some(numbers), cooperative, lanes.now);
+    machine.assigned(some(numbers), lanes.now);
     machine.committed_offsets(lanes.answer(), lanes.now);
   }
   void revoke(std::initializer_list<int> numbers, bool lost = false) {
     if (lost) lanes.may_be_lost = set(numbers);
-    machine.revoked(some(numbers), lost, cooperative, lanes.now);
+    machine.revoked(some(numbers), lost, lanes.now);
   }
   void pass(Duration time) {
     lanes.now += time;
@@ -83,7 +83,7 @@ TEST_CASE(
     story.assign({0, 1});
     const auto before = story.lanes.answers;
     story.revoke({0, 1});
-    story.machine.assigned(Story::some({0, 1, 2}), cooperative, story.lanes.now);
+    story.machine.assigned(Story::some({0, 1, 2}), story.lanes.now);
     CHECK(story.lanes.asked.size() == 2);  // for the first assignment: the old lanes' commit comes first
     CHECK(story.lanes.answers == before);
     story.finish();
@@ -102,7 +102,7 @@ TEST_CASE("lanes whose partitions the group gave to others while they drained en
     story.assign({0, 1});
     story.revoke({0, 1});
     story.lanes.may_be_lost = Story::set({1});
-    story.machine.assigned(Story::some({0}), cooperative, story.lanes.now);
+    story.machine.assigned(Story::some({0}), story.lanes.now);
     CHECK(story.lanes.alive() == Story::set({0}));
     story.lanes.may_be_lost.clear();
     story.finish();
@@ -115,7 +115,7 @@ TEST_CASE("lanes whose partitions the group gave to others while they drained en
 TEST_CASE("an eager assignment without a revocation before it hands the old lanes over first") {
   Story story(false);
   story.assign({0});
-  story.machine.assigned(Story::some({0, 1}), false, story.lanes.now);
+  story.machine.assigned(Story::some({0, 1}), story.lanes.now);
   CHECK(story.lanes.lanes.at({"orders", 0}).leaving_until);
   story.finish();
   story.machine.committed_offsets(story.lanes.answer(), story.lanes.now);
@@ -124,7 +124,7 @@ TEST_CASE("an eager assignment without a revocation before it hands the old lane
 
 TEST_CASE("of an assignment whose offsets are awaited, a cooperative revocation takes only its own") {
   Story story(true);
-  story.machine.assigned(Story::some({0, 1}), true, story.lanes.now);
+  story.machine.assigned(Story::some({0, 1}), story.lanes.now);
   const auto first_question = story.lanes.answer();
   story.revoke({1});
   CHECK(story.lanes.answers == 1);
@@ -160,13 +160,13 @@ TEST_CASE("lost partitions end at once, in the middle of a drain too, and nothin
 
 TEST_CASE("a stop answers an assignment whose offsets are awaited: the client could not leave the group") {
   Story story(false);
-  story.machine.assigned(Story::some({0}), false, story.lanes.now);
+  story.machine.assigned(Story::some({0}), story.lanes.now);
   CHECK(story.lanes.answers == 0);
   story.machine.stop(story.lanes.now);
   CHECK(story.lanes.answers == 1);
   story.machine.committed_offsets(story.lanes.answer(), story.lanes.now);
   CHECK(story.lanes.alive().empty());
-  story.machine.assigned(Story::some({0, 1}), false, story.lanes.now);  // no lane begins any more
+  story.machine.assigned(Story::some({0, 1}), story.lanes.now);  // no lane begins any more
   CHECK(story.lanes.answers == 2);
   CHECK(story.machine.at_rest());
 }
@@ -180,7 +180,7 @@ TEST_CASE("a stop while the group is joined again after a loss: what the join st
     story.machine.stop(story.lanes.now);
     CHECK(story.machine.at_rest());
     const auto before = story.lanes.answers;
-    story.machine.assigned(Story::some({1}), cooperative, story.lanes.now);
+    story.machine.assigned(Story::some({1}), story.lanes.now);
     CHECK(story.lanes.answers == before + 1);  // the group waits for the answer
     CHECK(story.lanes.alive().empty());
     CHECK(story.lanes.client.empty());
@@ -235,9 +235,9 @@ TEST_CASE("where the client's assignment differs from the lanes, both are made t
   for (const bool cooperative : {false, true}) {
     Story story(cooperative);
     story.assign({0, 1});
-    CHECK(story.machine.compare(Story::some({0, 1}), cooperative, story.lanes.now));
+    CHECK(story.machine.compare(Story::some({0, 1}), story.lanes.now));
     story.lanes.client = Story::set({1, 2});  // no lane reads 0, and 2 has no lane
-    CHECK_FALSE(story.machine.compare(Story::some({1, 2}), cooperative, story.lanes.now));
+    CHECK_FALSE(story.machine.compare(Story::some({1, 2}), story.lanes.now));
     CHECK(story.lanes.lanes.at({"orders", 0}).leaving_until);
     story.finish();
     story.machine.committed_offsets(story.lanes.answer(), story.lanes.now);
@@ -251,7 +251,7 @@ TEST_CASE("a partition of the group that no lane reads gets a lane, whether or n
   for (const bool cooperative : {false, true})
     for (const bool in_client : {false, true}) {
       Story story(cooperative);
-      story.machine.assigned(Story::some({0, 1}), cooperative, story.lanes.now);
+      story.machine.assigned(Story::some({0, 1}), story.lanes.now);
       auto wrong = story.lanes.answer();
       wrong.offsets.back().partition.partition = 7;  // instead of 1
       story.machine.committed_offsets(wrong, story.lanes.now);
@@ -259,7 +259,7 @@ TEST_CASE("a partition of the group that no lane reads gets a lane, whether or n
       if (in_client) story.lanes.client.insert({"orders", 1});
       story.lanes.may_be_lost = Story::set({7});
       const Partitions client(story.lanes.client.begin(), story.lanes.client.end());
-      CHECK_FALSE(story.machine.compare(client, cooperative, story.lanes.now));
+      CHECK_FALSE(story.machine.compare(client, story.lanes.now));
       story.finish();
       story.machine.committed_offsets(story.lanes.answer(), story.lanes.now);
       CHECK(story.lanes.alive() == Story::set({0, 1}));
@@ -271,7 +271,7 @@ TEST_CASE("a partition of the group that no lane reads gets a lane, whether or n
 TEST_CASE("where commits are exact, a lane does not begin at a guess") {
   for (const auto needs : {RebalanceMachine::Needs{}, exact}) {
     Story story(false, needs);
-    story.machine.assigned(Story::some({0}), false, story.lanes.now);
+    story.machine.assigned(Story::some({0}), story.lanes.now);
     auto failed = story.lanes.answer();
     failed.error = "broken";
     failed.offsets.clear();
@@ -286,7 +286,7 @@ TEST_CASE("where commits are exact, a lane does not begin at a guess") {
 
 TEST_CASE("where partitions can be added later, a partition whose offset cannot be read waits alone") {
   Story story(true, GENERATE(RebalanceMachine::Needs{}, exact));
-  story.machine.assigned(Story::some({0, 1, 2}), true, story.lanes.now);
+  story.machine.assigned(Story::some({0, 1, 2}), story.lanes.now);
   auto partly = story.lanes.answer();
   partly.offsets.erase(partly.offsets.begin());
   partly.error = "broken";
@@ -333,7 +333,7 @@ TEST_CASE("where partitions can be added later, a partition whose offset cannot 
 
 TEST_CASE("under the eager protocol, an assignment is whole or waits") {
   Story story(false, exact);
-  story.machine.assigned(Story::some({0, 1}), false, story.lanes.now);
+  story.machine.assigned(Story::some({0, 1}), story.lanes.now);
   auto partly = story.lanes.answer();
   partly.offsets.pop_back();
   story.machine.committed_offsets(partly, story.lanes.now);
@@ -345,7 +345,7 @@ TEST_CASE("under the eager protocol, an assignment is whole or waits") {
 
 TEST_CASE("a partition whose offset cannot be read costs the others neither their offset nor their map") {
   Story story(false);
-  story.machine.assigned(Story::some({0, 1}), false, story.lanes.now);
+  story.machine.assigned(Story::some({0, 1}), story.lanes.now);
   auto partly = story.lanes.answer();
   partly.offsets.pop_back();
   partly.error = "broken";
@@ -363,7 +363,7 @@ TEST_CASE("where commits are exact, a lane whose map cannot be compared with its
        {map, exact, false},
        {"topic=7kQ0m2XwTzu7v5n0mQmR3A ", exact, false}}));
   Story story(true, needs);
-  story.machine.assigned(Story::some({0, 1}), true, story.lanes.now);
+  story.machine.assigned(Story::some({0, 1}), story.lanes.now);
   auto answer = story.lanes.answer();
   answer.offsets.front().metadata = metadata;
   story.machine.committed_offsets(answer, story.lanes.now);

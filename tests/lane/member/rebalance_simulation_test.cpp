@@ -116,7 +116,7 @@ class Simulation {
       : eager_(eager),
         random_(seed),
         client_(eager),
-        machine_(lanes_, seconds(20), {.offset = exact, .topic_id = exact}) {
+        machine_(lanes_, seconds(20), !eager, {.offset = exact, .topic_id = exact}) {
     lanes_.eager = eager;
     lanes_.on_assign = [this] { client_.on_assign(); };
     lanes_.on_unassign = [this] {
@@ -216,9 +216,7 @@ class Simulation {
     if (!same && !eager_) unanswered_.push_back(differing);  // the machine's own revocation
     CHECK(compare() == same);
   }
-  bool compare() {
-    return machine_.compare({lanes_.client.begin(), lanes_.client.end()}, !eager_, lanes_.now);
-  }
+  bool compare() { return machine_.compare({lanes_.client.begin(), lanes_.client.end()}, lanes_.now); }
 
   void answer_question() {
     auto answer = lanes_.answer();
@@ -253,9 +251,9 @@ class Simulation {
     if (!assigned) unanswered_.push_back(event.partitions);
     const Partitions partitions(event.partitions.begin(), event.partitions.end());
     if (assigned)
-      machine_.assigned(partitions, !eager_, lanes_.now);
+      machine_.assigned(partitions, lanes_.now);
     else
-      machine_.revoked(partitions, lost, !eager_, lanes_.now);
+      machine_.revoked(partitions, lost, lanes_.now);
     lanes_.may_be_lost.clear();
   }
 

@@ -1,12 +1,8 @@
-#include "kafka/group/group_protocol.h"
+#include "kafka/group/membership.h"
 
 #include <librdkafka/rdkafka.h>
 
 #include <algorithm>
-#include <string_view>
-
-#include "config/text.h"
-#include "kafka/client/handle.h"
 
 namespace laneway::kafka {
 namespace {
@@ -14,7 +10,6 @@ namespace {
 // Error codes of the protocol; librdkafka 2.0.2 has no names for them.
 constexpr int unreleased_instance_id = 111;
 constexpr int unsupported_assignor = 112;
-constexpr int stale_member_epoch = 113;
 
 Error cannot_join(const std::string& what, const std::string& hint) {
   return {ErrorKind::configuration, "the brokers refuse group.protocol: consumer: " + what, hint};
@@ -22,25 +17,11 @@ Error cannot_join(const std::string& what, const std::string& hint) {
 
 }  // namespace
 
-bool brokers_distribute(const ClientSettings& settings) {
-  return config::lower(setting_of(settings, "group.protocol")) == "consumer";
-}
-
-bool leaves_by_request(const ClientSettings& settings) {
-  return !brokers_distribute(settings) && setting_of(settings, "group.instance.id").empty();
-}
-
-bool is_cooperative(const char* rebalance_protocol) {
-  return rebalance_protocol != nullptr && std::string_view(rebalance_protocol) == "COOPERATIVE";
-}
-
 bool offers_consumer_protocol(const std::map<std::string, std::string>& broker_settings) {
   const auto protocols = broker_settings.find("group.coordinator.rebalance.protocols");
   if (protocols != broker_settings.end()) return protocols->second.find("consumer") != std::string::npos;
   return broker_settings.count("group.consumer.session.timeout.ms") > 0;
 }
-
-bool outdated_epoch(int code) { return code == stale_member_epoch; }
 
 std::int32_t epoch_of(const rd_kafka_consumer_group_metadata_s* member) {
 #if RD_KAFKA_VERSION >= 0x020c00ff  // the first release that can take part in these groups
