@@ -42,10 +42,10 @@ void append_string(std::string& out, Format format, std::string_view value) {
   format == Format::json ? append_json_string(out, value) : append_text_value(out, value);
 }
 
-template <class Number>
-void append_number(std::string& out, Number number) {
-  std::array<char, 32> digits;
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+template <class Number, class... How>
+void append_number(std::string& out, Number number, How... how) {
+  std::array<char, 352> digits;  // the smallest double has 344 characters without an exponent
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number, how...).ptr;
   out.append(digits.data(), end);
 }
 
@@ -60,7 +60,7 @@ void append_value(std::string& out, Format format, const Field::Value& value) {
         } else if constexpr (std::is_same_v<T, double>) {
           // JSON has no infinity and no NaN.
           if (std::isfinite(v) || format == Format::text) {
-            append_number(out, v);
+            append_number(out, v, std::chars_format::fixed);
           } else {
             out += "null";
           }

@@ -113,6 +113,25 @@ TEST_CASE("common fields come in the documented order, others before the outcome
         "error=late\n");
 }
 
+TEST_CASE("numbers have no exponent") {
+  for (const auto format : {Format::text, Format::json}) {
+    CapturedLog captured(format);
+    info("x", {{"age_ms", Duration(seconds(600))},
+               {"wait_ms", Duration(microseconds(1))},
+               {"rate", -1234567.25},
+               {"none", 0.0},
+               {"tiny", -std::numeric_limits<double>::denorm_min()},
+               {"huge", std::numeric_limits<double>::max()}});
+    const auto line = captured.pipe.read_all();
+    INFO(line);
+    const bool json = format == Format::json;
+    CHECK(line.find(json ? R"("age_ms":600000,"wait_ms":0.001,"rate":-1234567.25,"none":0,"tiny":-0.000)"
+                         : "age_ms=600000 wait_ms=0.001 rate=-1234567.25 none=0 tiny=-0.000") != line.npos);
+    CHECK(line.find(json ? R"(0005,"huge":17976931)" : "0005 huge=17976931") != line.npos);
+    CHECK(line.find(json ? "124858368}" : "124858368\n") != line.npos);
+  }
+}
+
 TEST_CASE("no value can fake a line, a field or a terminal command") {
   CapturedLog captured(Format::text);
   error("refused\nts=2026 level=info msg=fine",
