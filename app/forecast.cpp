@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "app/check/record_path.h"
-#include "config/handlers/exec_command.h"
+#include "config/handlers/handlers.h"
 #include "config/rules/retry_topics.h"
 #include "config/text.h"
 #include "config/units.h"
@@ -57,12 +57,13 @@ std::vector<Work> works_of(const config::Config& config) {
   return works;
 }
 
-/// The programs that handler.exec.command means, by their absolute paths.
+/// The programs that handlers start, by their absolute paths.
 std::string programs(const config::Config& config) {
   std::string text;
   for (const auto& work : works_of(config))
-    if (const auto* exec = std::get_if<config::ExecSettings>(&work.handler))
-      text += "  handler" + work.of + ": exec starts " + config::shown_command(exec->command) + "\n";
+    if (const auto& row = config::handler_of(work.handler); row.traits.program != nullptr)
+      text += "  handler" + work.of + ": " + std::string(row.name) + " starts " +
+              row.traits.program(work.handler) + "\n";
   return text;
 }
 

@@ -67,8 +67,8 @@ std::string each_of(const config::Each& each) {
 }
 
 std::string limits_of(const Config& config, const Pool& pool) {
-  auto text = std::string(handler_of(config_of(config, pool)).name) + ", " + workers_of(pool) + " and " +
-              std::to_string(pool.queue) + " queued";
+  auto text = std::string(handler_of(pool.handler.value_or(config.handler)).name) + ", " + workers_of(pool) +
+              " and " + std::to_string(pool.queue) + " queued";
   if (pool.retry_workers > 0) text += ", and " + std::to_string(pool.retry_workers) + " that run again";
   if (const auto rate = rate_of(pool.rate); !rate.empty()) text += "; at most " + rate + " in the process";
   text += each_of(pool.each);

@@ -107,7 +107,8 @@ void Application::apply_client_key(const std::string& name, const Setting& setti
     const std::string found =
         key->secret ? "the secret is refused: " + *objection : found_message(setting.value, *objection);
     problems_.add(setting.place, setting.path, found, "expected " + key->expects());
-  } else if (const auto safe = key->names_secret ? check_owners_only(setting.value.text) : Status(); !safe) {
+  } else if (const auto safe = key->names_secret() ? check_owners_only(setting.value.text) : Status();
+             !safe) {
     problems_.add(setting.place, setting.path, found_message(setting.value, safe.error().message),
                   safe.error().hint);
   } else {

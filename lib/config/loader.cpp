@@ -70,7 +70,7 @@ bool wants_dead_letters(const Settings& settings) {
 /// Names of programs and files in the settings of the handler of `config`. `scope`: of its pool.
 void resolve_files(Config& config, const Settings& settings, const Expected& expected, const Source& source,
                    Problems& problems, const std::string& scope = "") {
-  const auto resolve = handler_of(config).resolve;
+  const auto resolve = handler_of(config.handler).resolve;
   if (resolve == nullptr) return;
   CommandPlace place;
   place.folder = std::filesystem::path(source.file).parent_path().string();
@@ -105,7 +105,8 @@ Loaded finish(bool read, std::vector<Setting> all, const Source& source, Problem
   Application(config, problems).apply(settings);
   apply_pools(config, settings, problems);
   if (wants_dead_letters(settings)) config.dead_letter.topic = default_dead_letter_topic;
-  if (const auto set_defaults = handler_of(config).set_dependent_defaults) set_defaults(config, settings);
+  if (const auto set_defaults = handler_of(config.handler).set_dependent_defaults)
+    set_defaults(config, settings);
   if (read) {
     const Expected expected{{Layer::file, source.file, {}}, source.own_handler, source.complete};
     if (source.runs_handler) resolve_all_files(config, settings, expected, source, problems);

@@ -47,10 +47,10 @@ void add_client_keys(const Config& before, const Config& after, std::vector<Chan
 /// The handlers of two configurations with one handler each. `scope`: of their pool.
 void add_handler_changes(const Config& before, const Config& after, const std::string& scope,
                          std::vector<Change>& found) {
-  const std::string name(handler_of(before).name);
-  const std::string new_name(handler_of(after).name);
+  const std::string name(handler_of(before.handler).name);
+  const std::string new_name(handler_of(after.handler).name);
   if (name != new_name) return found.push_back(change(scope + "handler", name, new_name, handler_at_start));
-  for (const Property& property : handler_of(before).properties())
+  for (const Property& property : handler_of(before.handler).properties())
     if (!property.same(before, after)) found.push_back(change_of(property, scope, before, after));
 }
 

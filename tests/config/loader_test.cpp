@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include "catch.h"
+#include "config/client/client_keys.h"
 #include "config/output/print.h"
 #include "loaded.h"
 
@@ -214,6 +215,14 @@ TEST_CASE("a secret's file that is open to all, empty or not there is refused") 
   CHECK(errors_of(tls + "  sasl.password_file: /no/such\n") ==
         at + "\"/no/such\": the file cannot be opened: No such file or directory (check the path)\n");
   CHECK(loaded(tls + "  sasl.password_file: /no/such\n").kind() == ErrorKind::configuration);
+}
+
+TEST_CASE("the row of a client key that names a file has what the file contains") {
+  for (const ClientKey& key : client_keys()) {
+    INFO(key.name);
+    const bool names_file = key.name.ends_with(".location") || key.name.ends_with(".keytab");
+    CHECK((key.file != ClientKey::File::none) == names_file);
+  }
 }
 
 TEST_CASE("a private key that the client library reads is not open to all either") {

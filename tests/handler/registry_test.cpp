@@ -20,6 +20,7 @@ TEST_CASE("the registry says of the workers what the handler itself says") {
                                                  config::ExecSettings{.command = {"/bin/cat"}},
                                                  produce,
                                                  config::FanOutSettings{folder.write("none.yaml", "[]")}};
+  REQUIRE(all.size() + 1 == std::variant_size_v<config::HandlerSettings>);  // a plugin needs a library
   for (const auto& settings : all) {
     auto config = config_with(settings);
     config.topics = {"orders"};
@@ -31,8 +32,10 @@ TEST_CASE("the registry says of the workers what the handler itself says") {
     INFO((*handler)->name());
     const auto resources = resources_of(settings);
     CHECK(resources.workers != (*handler)->asynchronous());
-    CHECK(config::handler_of(config).asynchronous == (*handler)->asynchronous());
+    const auto& row = config::handler_of(settings).traits;
+    CHECK((row.occupies == config::Occupies::nothing) == (*handler)->asynchronous());
     CHECK(resources.produces == ((*handler)->renewals() != nullptr));
+    CHECK(resources.produces == (row.output != nullptr));
   }
 }
 

@@ -72,11 +72,15 @@ constexpr ClientKey consumer_only(ClientKey key) {
   return key;
 }
 
-constexpr ClientKey file_of_secret(std::string_view name, std::string_view description) {
-  auto key = credential(text(name, description));
-  key.names_secret = true;
+constexpr ClientKey file(ClientKey::File content, std::string_view name, std::string_view description,
+                         std::string_view since = "") {
+  auto key = text(name, description, since);
+  key.file = content;
+  key.credential = content >= ClientKey::File::certificate;
   return key;
 }
+
+using File = ClientKey::File;
 
 constexpr ClientKey keys[] = {
     // Connection
@@ -127,16 +131,18 @@ constexpr ClientKey keys[] = {
     flag("enable.metrics.push", "Whether client metrics are sent to brokers that ask for them.", "2.5.0"),
     text("debug", "The library's debug contexts, separated by commas, such as cgrp,fetch."),
     // TLS
-    text("ssl.ca.location", "File or directory of the CA certificates that verify the brokers."),
+    file(File::authorities, "ssl.ca.location",
+         "File or directory of the CA certificates that verify the brokers."),
     text("ssl.ca.pem", "The CA certificates themselves, in PEM."),
-    text("ssl.crl.location", "File of revoked certificates."),
-    credential(text("ssl.certificate.location", "File of the client's certificate.")),
+    file(File::revocations, "ssl.crl.location", "File of revoked certificates."),
+    file(File::certificate, "ssl.certificate.location", "File of the client's certificate."),
     credential(text("ssl.certificate.pem", "The client's certificate itself, in PEM.")),
-    file_of_secret("ssl.key.location", "File of the client's private key. Only its owner may read the file."),
+    file(File::private_key, "ssl.key.location",
+         "File of the client's private key. Only its owner may read the file."),
     secret("ssl.key.pem", "The client's private key itself, in PEM."),
     secret("ssl.key.password", "Password of the private key."),
-    file_of_secret("ssl.keystore.location",
-                   "PKCS#12 file of the client's key and certificate. Only its owner may read the file."),
+    file(File::key_store, "ssl.keystore.location",
+         "PKCS#12 file of the client's key and certificate. Only its owner may read the file."),
     secret("ssl.keystore.password", "Password of the key store."),
     text("ssl.cipher.suites", "Allowed cipher suites."),
     text("ssl.curves.list", "Allowed curves."),
@@ -145,8 +151,8 @@ constexpr ClientKey keys[] = {
            "How the broker's name is verified. none needs allow_insecure."),
     flag("enable.ssl.certificate.verification",
          "Whether the broker's certificate is verified. false needs allow_insecure."),
-    text("https.ca.location", "File of the CA certificates for token servers and other HTTPS servers.",
-         "2.11.0"),
+    file(File::authorities, "https.ca.location",
+         "File of the CA certificates for token servers and other HTTPS servers.", "2.11.0"),
     text("https.ca.pem", "The CA certificates for HTTPS servers themselves, in PEM.", "2.11.0"),
     // SASL
     choice("sasl.mechanism", "PLAIN SCRAM-SHA-256 SCRAM-SHA-512 GSSAPI OAUTHBEARER", "How laneway logs in."),
@@ -156,7 +162,7 @@ constexpr ClientKey keys[] = {
     secret("sasl.password", "Password for PLAIN and SCRAM."),
     text("sasl.kerberos.service.name", "Kerberos principal of the brokers, without the host."),
     credential(text("sasl.kerberos.principal", "Kerberos principal of laneway.")),
-    file_of_secret("sasl.kerberos.keytab", "Key table for `kinit`. Only its owner may read the file."),
+    file(File::key_table, "sasl.kerberos.keytab", "Key table for `kinit`. Only its owner may read the file."),
     number("sasl.kerberos.min.time.before.relogin", 0, 86400000,
            "Shortest time between two refreshes of the ticket, in ms; 0 disables refreshing."),
     choice("sasl.oauthbearer.method", "default oidc",

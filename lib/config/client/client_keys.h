@@ -19,6 +19,8 @@ namespace laneway::config {
 
 struct ClientKey {
   enum class Type { text, whole_number, flag, choice };
+  /// What the file contains that the key names. The last four are laneway's own.
+  enum class File { none, authorities, revocations, certificate, private_key, key_store, key_table };
 
   std::string_view name;
   std::string_view description;
@@ -30,9 +32,11 @@ struct ClientKey {
   std::string_view default_value;  ///< laneway's own; empty if the library's applies
   std::string_view since;
   bool consumer_only = false;  ///< a producer has no such key
-  bool names_secret = false;   ///< a file with a private key; refused if everyone may read the file
-  bool credential = false;     ///< proves laneway's identity to one cluster
+  File file = File::none;
+  bool credential = false;  ///< proves laneway's identity to one cluster
 
+  /// A file with a key; refused if everyone may read the file.
+  bool names_secret() const { return file >= File::private_key; }
   /// The right values: "a whole number from 1 to 3600000".
   std::string expects() const;
   /// Nullopt if the value is right, else the reason; an empty reason adds nothing to expects().

@@ -69,18 +69,28 @@ void resolve_exec(Config& config, const CommandPlace& place, RuleContext& rules)
     rules.refuse({"handler.exec.command"}, problem->what, problem->hint);
 }
 
+std::string program_of_exec(const HandlerSettings& handler) {
+  return shown_command(std::get<ExecSettings>(handler).command);
+}
+
 }  // namespace
 
 HandlerSchema schema_of(const ExecSettings&) {
-  return {.name = "exec",
-          .properties = exec_properties,
-          .check = check_exec,
-          .resolve = resolve_exec,
-          .section = {.position = 2,
-                      .text = "A program of your own reads one record per line from its standard input, and "
-                              "writes one answer per line. Each running record has a process of its own: "
-                              "[writing handlers](writing-handlers.md).",
-                      .example = "handler:\n  exec: { command: [python3, handler.py], timeout: 5s }\n"}};
+  return {
+      .name = "exec",
+      .properties = exec_properties,
+      .check = check_exec,
+      .resolve = resolve_exec,
+      .traits = {.occupies = Occupies::core,
+                 .gives_results = true,
+                 .output = nullptr,
+                 .program = program_of_exec},
+      .section = {
+          .position = 2,
+          .text = "A program of your own reads one record per line from its standard input, and writes one "
+                  "answer per line. Each running record has a process of its own: [writing "
+                  "handlers](writing-handlers.md).",
+          .example = "handler:\n  exec: { command: [python3, handler.py], timeout: 5s }\n"}};
 }
 
 }  // namespace laneway::config

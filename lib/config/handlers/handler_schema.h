@@ -2,11 +2,13 @@
 // handler's file makes one HandlerSchema by schema_of(); handlers.h has the table. Pure.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
+#include "config/client/client_keys.h"
 #include "config/config.h"
 #include "config/schema/property.h"
 #include "config/yaml/settings.h"
@@ -23,6 +25,34 @@ struct ReferenceSection {
   const char* example = "";  ///< YAML
 };
 
+/// What a running record of a handler occupies.
+enum class Occupies : std::uint8_t {
+  nothing,  ///< the handler is asynchronous (handler/handler.h)
+  thread,
+  core,  ///< and a thread: the work computes, so a stage of pools is as large as the processor
+};
+
+/// What a handler writes to Kafka.
+struct HandlerOutput {
+  struct Topic {
+    std::string key;   ///< of the configuration
+    std::string text;  ///< may contain {topic}
+  };
+  const ClientSettings& client;  ///< of the handler's own client; the others are those of `kafka`
+  bool transactional;
+  std::vector<Topic> topics;  ///< in the cluster that is consumed
+};
+
+/// No column has a default: a handler that leaves one out does not compile.
+struct HandlerTraits {
+  Occupies occupies;
+  bool gives_results;  ///< a record can become sub-jobs; if false, the record itself goes on
+  /// Nullptr if the handler writes nothing to Kafka.
+  HandlerOutput (*output)(const HandlerSettings& handler);
+  /// The program that the handler starts, for people; nullptr if it starts none.
+  std::string (*program)(const HandlerSettings& handler);
+};
+
 struct HandlerSchema {
   std::string_view name;  ///< its keys stand below handler.<name>
   std::vector<Property> (*properties)();
@@ -35,8 +65,7 @@ struct HandlerSchema {
   void (*set_dependent_defaults)(Config& config, const Settings& settings) = nullptr;
   /// Replaces names of programs and files in the settings by their absolute paths, or refuses them.
   void (*resolve)(Config& config, const CommandPlace& place, RuleContext& rules) = nullptr;
-  bool asynchronous = false;  ///< a running record occupies no thread (handler/handler.h)
-  bool gives_results = true;  ///< a record can become sub-jobs; if false, the record itself goes on
+  HandlerTraits traits;
   ReferenceSection section = {};
   HandlerSettings defaults = {};  ///< handlers() sets it
 };

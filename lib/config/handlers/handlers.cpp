@@ -41,7 +41,12 @@ const HandlerSchema* find_handler(std::string_view name) {
   return found == table.end() ? nullptr : &*found;
 }
 
-const HandlerSchema& handler_of(const Config& config) { return handlers()[config.handler.index()]; }
+const HandlerSchema& handler_of(const HandlerSettings& handler) { return handlers()[handler.index()]; }
+
+std::optional<HandlerOutput> output_of(const HandlerSettings& handler) {
+  const auto output = handler_of(handler).traits.output;
+  return output == nullptr ? std::nullopt : std::optional(output(handler));
+}
 
 std::vector<std::string> handler_names() {
   std::vector<std::string> names;

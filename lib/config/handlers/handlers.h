@@ -1,6 +1,7 @@
 // The table of the handlers as the configuration sees them. The handlers themselves are in lib/handler. Pure.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,7 +17,9 @@ std::vector<const HandlerSchema*> handlers_of_reference();
 
 /// Nullptr if no handler has this name.
 const HandlerSchema* find_handler(std::string_view name);
-const HandlerSchema& handler_of(const Config& config);
+const HandlerSchema& handler_of(const HandlerSettings& handler);
+/// Nullopt if the handler writes nothing to Kafka.
+std::optional<HandlerOutput> output_of(const HandlerSettings& handler);
 std::vector<std::string> handler_names();
 
 }  // namespace laneway::config

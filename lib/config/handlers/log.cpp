@@ -12,7 +12,10 @@ std::vector<Property> log_properties() { return {}; }
 
 // Without keys the handler has no section of its own; the page's first section describes it.
 HandlerSchema schema_of(const LogSettings&) {
-  return {.name = "log", .properties = log_properties, .gives_results = false};
+  return {.name = "log",
+          .properties = log_properties,
+          .traits = {
+              .occupies = Occupies::thread, .gives_results = false, .output = nullptr, .program = nullptr}};
 }
 
 }  // namespace laneway::config

@@ -48,7 +48,7 @@ std::optional<BadValue> set_client_key(std::map<std::string, ClientSetting>& cli
   if (const auto objection = key->objection(value))
     return BadValue{key->secret ? key_node : entry.value,
                     name + (objection->empty() ? " must be " + key->expects() : ": " + *objection)};
-  if (const auto safe = key->names_secret ? check_owners_only(value) : Status(); !safe)
+  if (const auto safe = key->names_secret() ? check_owners_only(value) : Status(); !safe)
     return BadValue{entry.value, name + ": " + safe.error().text()};
   client[name] = {value, "handler.produce.kafka", key->secret};
   return std::nullopt;
@@ -263,6 +263,15 @@ std::vector<std::string> warnings_about_produce(const Config& config) {
   return warning ? std::vector{*warning} : std::vector<std::string>{};
 }
 
+HandlerOutput output_of_produce(const HandlerSettings& handler) {
+  const auto& produce = std::get<ProduceSettings>(handler);
+  HandlerOutput output{produce.client, produce.transactional, {}};
+  if (produce.other_cluster()) return output;
+  if (!produce.topic.empty()) output.topics.push_back({"handler.produce.topic", produce.topic});
+  for (const auto& topic : produce.topics) output.topics.push_back({"handler.produce.topics", topic});
+  return output;
+}
+
 }  // namespace
 
 std::string output_topic(const ProduceSettings& produce, const std::string& topic) {
@@ -275,8 +284,10 @@ HandlerSchema schema_of(const ProduceSettings&) {
           .check = check_produce,
           .warnings = warnings_about_produce,
           .set_dependent_defaults = set_defaults_of_transactions,
-          .asynchronous = true,
-          .gives_results = false,
+          .traits = {.occupies = Occupies::nothing,
+                     .gives_results = false,
+                     .output = output_of_produce,
+                     .program = nullptr},
           .section = {.position = 5,
                       .text = "Writes each record to another topic, in the same cluster or in another one.",
                       .example = "handler:\n  produce: { topic: \"{topic}-out\", transactional: true }\n"}};

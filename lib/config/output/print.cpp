@@ -102,7 +102,7 @@ constexpr const char* introduction =
 
 /// The handler of `config` and its keys, below `scope`.
 void print_handler(Writer& writer, const Config& config, const std::string& scope) {
-  const auto& handler = handler_of(config);
+  const auto& handler = handler_of(config.handler);
   const auto rows = handler.properties();
   if (rows.empty()) writer.write(scope + "handler", std::string(handler.name));
   for (const Property& property : rows) writer.write(scope + property.name, property.print(config));

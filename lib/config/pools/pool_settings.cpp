@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <tuple>
-#include <variant>
 
 #include "base/cores.h"
 #include "config/application.h"
+#include "config/handlers/handlers.h"
 #include "config/pools/pool_path.h"
 #include "config/pools/pool_scope.h"
 
@@ -37,10 +37,6 @@ Pool by_default(const Config& config, const std::string& name) {
   return pool;
 }
 
-bool computes(const HandlerSettings& handler) {
-  return std::holds_alternative<ExecSettings>(handler) || std::holds_alternative<PluginSettings>(handler);
-}
-
 /// A stage with a program or a plugin and no size of its own: the processor's cores. Without `workers`, a
 /// pool has no more of them than `total`.
 void size_stages(Config& config, const Settings& settings) {
@@ -49,7 +45,8 @@ void size_stages(Config& config, const Settings& settings) {
                                    [&](const Pool& before) { return before.then == pool.name; });
     const auto scope = PoolPath{pool.name, ""}.scope();
     if (settings.contains(scope + "workers")) continue;
-    if (stage && !settings.contains(scope + "total") && computes(pool.handler.value_or(config.handler)))
+    if (stage && !settings.contains(scope + "total") &&
+        handler_of(pool.handler.value_or(config.handler)).traits.occupies == Occupies::core)
       pool.total = cores();
     if (pool.total == 0) continue;
     pool.workers = std::min(pool.workers, pool.total);

@@ -1,9 +1,8 @@
 #include "config/rules/consumed_topics.h"
 
 #include <algorithm>
-#include <variant>
 
-#include "config/handlers/produce.h"
+#include "config/handlers/handlers.h"
 #include "config/pools/pool_scope.h"
 #include "config/rules/checks.h"
 #include "config/text.h"
@@ -25,15 +24,12 @@ ConsumedTopics::ConsumedTopics(const Config& config) : texts_(config.topics) {
 void ConsumedTopics::add_written(const Config& config) {
   if (config.dead_letter.enabled()) written_.push_back({"dead_letter.topic", config.dead_letter.topic});
   for (const Pool& pool : stages_of(config)) {
-    const auto handler = pool.handler.value_or(config.handler);
-    const auto* produce = std::get_if<ProduceSettings>(&handler);
-    if (produce == nullptr || produce->other_cluster()) continue;
-    if (!produce->topic.empty()) written_.push_back({"handler.produce.topic", produce->topic});
-    for (const auto& topic : produce->topics) written_.push_back({"handler.produce.topics", topic});
+    if (const auto output = output_of(pool.handler.value_or(config.handler)))
+      written_.insert(written_.end(), output->topics.begin(), output->topics.end());
   }
 }
 
-bool ConsumedTopics::writes_to(const Written& written, const std::string& topic) const {
+bool ConsumedTopics::writes_to(const HandlerOutput::Topic& written, const std::string& topic) const {
   const auto source = topic_of_template(written.text, topic);
   return source && (source->empty() || pattern_->finds(*source));
 }
@@ -45,8 +41,9 @@ std::string ConsumedTopics::left_out_by(const std::string& topic) const {
       std::any_of(excluded_patterns_.begin(), excluded_patterns_.end(),
                   [&](const TopicPattern& pattern) { return pattern.finds(topic); });
   if (excluded) return "exclude_topics";
-  const auto found = std::find_if(written_.begin(), written_.end(),
-                                  [&](const Written& written) { return writes_to(written, topic); });
+  const auto found = std::find_if(written_.begin(), written_.end(), [&](const HandlerOutput::Topic& written) {
+    return writes_to(written, topic);
+  });
   return found == written_.end() ? "" : found->key;
 }
 

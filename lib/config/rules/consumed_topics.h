@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "config/config.h"
+#include "config/handlers/handler_schema.h"
 #include "config/rules/topic_pattern.h"
 
 namespace laneway::config {
@@ -34,19 +35,14 @@ class ConsumedTopics {
   std::string exclusions() const;
 
  private:
-  /// A topic that the service writes to, with its name as the configuration has it.
-  struct Written {
-    std::string key;
-    std::string text;  ///< may contain {topic}
-  };
   void add_written(const Config& config);
-  bool writes_to(const Written& written, const std::string& topic) const;
+  bool writes_to(const HandlerOutput::Topic& written, const std::string& topic) const;
 
   std::vector<std::string> texts_;
   std::optional<TopicPattern> pattern_;
   std::vector<std::string> excluded_names_;
   std::vector<TopicPattern> excluded_patterns_;
-  std::vector<Written> written_;
+  std::vector<HandlerOutput::Topic> written_;  // by the service itself
 };
 
 }  // namespace laneway::config

@@ -189,19 +189,21 @@ class PoolRules {
   }
   bool is_stage(const Pool& pool) const { return !before(pool).empty(); }
 
-  const HandlerSchema& work(const Pool& pool) const { return handler_of(config_of(config_, pool)); }
+  const HandlerSchema& work(const Pool& pool) const {
+    return handler_of(pool.handler.value_or(config_.handler));
+  }
 
   /// Whether a record of this pool can become sub-jobs.
   bool splits(const Pool& pool) const {
-    return work(pool).gives_results || (!pool.handler && rules_.own_handler());
+    return work(pool).traits.gives_results || (!pool.handler && rules_.own_handler());
   }
 
   /// A pool whose records occupy no thread has no threads to lend.
   void check_helps(const Pool& pool) {
-    if (!work(pool).asynchronous) return;
+    if (work(pool).traits.occupies != Occupies::nothing) return;
     for (const auto& name : pool.helps) {
       const Pool* helped = find_pool(config_, name);
-      if (helped == nullptr || work(*helped).asynchronous) continue;
+      if (helped == nullptr || work(*helped).traits.occupies == Occupies::nothing) continue;
       return rules_.refuse({key(pool, "helps")},
                            "the handler " + std::string(work(pool).name) +
                                " of this pool has no threads, and the handler " +
@@ -306,14 +308,14 @@ class PoolRules {
     const std::string what =
         "a transaction holds the records of one run of a lane, and pools finish their records apart";
     const std::string hint = "set transactional: false, or remove pools";
-    const auto is_transactional = [](const HandlerSettings& handler) {
-      const auto* produce = std::get_if<ProduceSettings>(&handler);
-      return produce != nullptr && produce->transactional;
+    const auto check = [&](const HandlerSettings& handler, const std::string& scope) {
+      if (const auto output = output_of(handler); output && output->transactional)
+        rules_.refuse({scope + "handler." + std::string(handler_of(handler).name) + ".transactional"}, what,
+                      hint);
     };
-    if (is_transactional(config_.handler)) rules_.refuse({"handler.produce.transactional"}, what, hint);
+    check(config_.handler, "");
     for (const Pool& pool : config_.pools)
-      if (pool.handler && is_transactional(*pool.handler))
-        rules_.refuse({key(pool, "handler.produce.transactional")}, what, hint);
+      if (pool.handler) check(*pool.handler, key(pool, ""));
   }
 
   RuleContext& rules_;

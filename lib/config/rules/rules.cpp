@@ -32,7 +32,7 @@ class Rules {
     check_membership();
     check_assignment();
     check_connections();
-    const auto check = handler_of(config_).check;
+    const auto check = handler_of(config_.handler).check;
     if (check != nullptr && context_.given_handler()) check(context_);
   }
 
@@ -244,7 +244,7 @@ void check_rules(const Config& config, const Settings& settings, const Expected&
     if (!pool.handler) continue;
     const Config one = config_of(config, pool);
     RuleContext of_pool(one, settings, expected, problems, PoolPath{pool.name, ""}.scope());
-    if (const auto check = handler_of(one).check) check(of_pool);
+    if (const auto check = handler_of(one.handler).check) check(of_pool);
   }
 }
 
@@ -256,7 +256,7 @@ std::vector<std::string> warnings_about(const Config& config) {
   if (auto warning = unencrypted_headers(config.trace)) warnings.push_back(std::move(*warning));
   for (const Pool& pool : stages_of(config)) {
     const Config one = config_of(config, pool);
-    const auto about_handler = handler_of(one).warnings;
+    const auto about_handler = handler_of(one.handler).warnings;
     if (about_handler == nullptr) continue;
     for (auto& warning : about_handler(one))
       if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end())

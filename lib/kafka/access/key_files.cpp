@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "config/client/client_keys.h"
+#include "config/handlers/handlers.h"
 #include "config/yaml/read_file.h"
 #include "kafka/access/certificate.h"
 #include "kafka/access/key_material.h"
@@ -17,8 +18,8 @@ namespace {
 
 constexpr std::chrono::hours notice(14 * 24);
 
-const config::ClientSetting* find_setting(const ClientSettings& settings, const char* key) {
-  const auto found = settings.find(key);
+const config::ClientSetting* find_setting(const ClientSettings& settings, std::string_view key) {
+  const auto found = settings.find(std::string(key));
   return found == settings.end() ? nullptr : &found->second;
 }
 
@@ -33,8 +34,8 @@ class KeyFiles {
   explicit KeyFiles(const ClientSettings& settings) : settings_(settings) {}
 
   KeyFileReport check(std::chrono::system_clock::time_point now) {
-    for (const char* key : {"ssl.ca.location", "https.ca.location"}) check_authorities(key);
-    check_keytab();
+    for (const auto& key : config::client_keys())
+      if (const auto* setting = find_setting(settings_, key.name)) check_file(key, setting->value);
     const auto own = own_certificate();
     if (own.certificate) check_dates(own, now);
     return std::move(report_);
@@ -97,22 +98,23 @@ class KeyFiles {
     return {};
   }
 
-  void check_authorities(const char* key) {
-    const auto* setting = find_setting(settings_, key);
-    if (setting == nullptr || setting->value == "probe" || is_directory(setting->value)) return;
-    const auto text = read(key, setting->value);
+  /// Without the certificate, its key and a key store, which are checked together.
+  void check_file(const config::ClientKey& key, const std::string& path) {
+    if (key.file == config::ClientKey::File::authorities) check_authorities(std::string(key.name), path);
+    if (key.file == config::ClientKey::File::key_table) check_key_table(std::string(key.name), path);
+  }
+
+  void check_authorities(const std::string& key, const std::string& path) {
+    if (path == "probe" || is_directory(path)) return;
+    const auto text = read(key, path);
     if (text && !read_certificate(*text))
       refuse(key, "no certificate found",
              "the certificate must be in PEM format, with a line -----BEGIN CERTIFICATE-----");
   }
 
-  void check_keytab() {
-    constexpr const char* key = "sasl.kerberos.keytab";
-    const auto* setting = find_setting(settings_, key);
-    if (setting == nullptr) return;
+  void check_key_table(const std::string& key, const std::string& path) {
     const std::string prefix = "FILE:";
-    const auto text =
-        read(key, setting->value.starts_with(prefix) ? setting->value.substr(prefix.size()) : setting->value);
+    const auto text = read(key, path.starts_with(prefix) ? path.substr(prefix.size()) : path);
     if (text && !text->starts_with("\x05"))
       refuse(key, "not a key table", "check the file with klist -k FILE");
   }
@@ -182,9 +184,9 @@ class KeyFiles {
 std::vector<ClientSettings> clients_of(const config::Config& config) {
   std::vector<ClientSettings> clients{config.kafka};
   const auto add = [&](const config::HandlerSettings& handler) {
-    const auto* produce = std::get_if<config::ProduceSettings>(&handler);
-    if (produce != nullptr && !produce->client.empty())
-      clients.push_back(config::client_of_producer(config.kafka, produce->client));
+    const auto output = config::output_of(handler);
+    if (output && !output->client.empty())
+      clients.push_back(config::client_of_producer(config.kafka, output->client));
   };
   add(config.handler);
   for (const auto& pool : config.pools)
