@@ -55,8 +55,7 @@ DownstreamStatus status_of(const WatchedDownstream& watched) {
   auto report = watched.downstream->report(now);
   DownstreamStatus status{.name = watched.downstream->name(),
                           .pool = watched.pool,
-                          .state = report.state,
-                          .has_breaker = watched.has_breaker,
+                          .state = watched.has_breaker ? report.state : delivery::BreakerState::off,
                           .last_failure = std::move(report.last_failure),
                           .has_worked = report.has_worked,
                           .keeps_rejected = report.keeps_rejected,
@@ -68,12 +67,8 @@ DownstreamStatus status_of(const WatchedDownstream& watched) {
 }
 
 void leave_out_outage(DownstreamStatus& downstream) {
-  downstream.state = delivery::Breaker::State::closed;
+  if (downstream.state != delivery::BreakerState::off) downstream.state = delivery::BreakerState::closed;
   downstream.out.reset();
-}
-
-const char* breaker_state(const DownstreamStatus& downstream) {
-  return downstream.has_breaker ? delivery::name_of(downstream.state) : "off";
 }
 
 std::string calls_in_words(const DownstreamStatus& downstream) {

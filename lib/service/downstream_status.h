@@ -19,17 +19,16 @@ namespace laneway::service {
 
 struct DownstreamStatus {
   std::string name;
-  std::string pool{};  ///< the named pool whose downstream it is; empty if there are no pools
-  delivery::Breaker::State state{};
-  bool has_breaker = true;        ///< if false, calls are counted, and no breaker opens
-  std::string last_failure;       ///< as the downstream or the client worded it; empty if no call has failed
-  bool has_worked = false;        ///< a call has succeeded since the process started
-  std::optional<Duration> out{};  ///< how long the downstream has been out; nullopt while the breaker is
-                                  ///< closed
-  bool keeps_rejected = false;    ///< there are so many rejections that no rejected record is dead-lettered
-  delivery::CallReport calls{};   ///< of the last minute, or of the outage if that is shorter
-  double pace = 0;                ///< records per second, if the downstream has asked for fewer calls;
-                                  ///< otherwise 0
+  std::string pool{};              ///< the named pool whose downstream it is; empty if there are no pools
+  delivery::BreakerState state{};  ///< off: calls are counted, and no breaker opens
+  std::string last_failure;        ///< as the downstream or the client worded it; empty if no call has failed
+  bool has_worked = false;         ///< a call has succeeded since the process started
+  std::optional<Duration> out{};   ///< how long the downstream has been out; nullopt while the breaker is
+                                   ///< closed
+  bool keeps_rejected = false;     ///< there are so many rejections that no rejected record is dead-lettered
+  delivery::CallReport calls{};    ///< of the last minute, or of the outage if that is shorter
+  double pace = 0;                 ///< records per second, if the downstream has asked for fewer calls;
+                                   ///< otherwise 0
   std::optional<lane::AdaptiveLimit::Report> limit{};  ///< nullopt if the number of workers is fixed
 };
 
@@ -45,9 +44,6 @@ DownstreamStatus status_of(const WatchedDownstream& watched);
 /// For a process whose lanes have no records, or without a lane: nothing is held, and no record is left to
 /// probe with, so the breaker would report the outage until a record comes. Makes it a closed breaker.
 void leave_out_outage(DownstreamStatus& downstream);
-
-/// The state as in the status: "closed", "half open", "open"; "off" if there is no breaker.
-const char* breaker_state(const DownstreamStatus& downstream);
 
 /// "fails for 97 % of calls: HTTP 500 (312), time-out (4), of 325 calls in the last minute", "has asked for
 /// fewer calls: …", "rejects so many records that …", or several of these; empty if no call failed.

@@ -203,7 +203,7 @@ std::vector<Family> downstream_families(const std::vector<WatchedDownstream>& wa
   Family pace(metric("downstream_pace"));
   Family calls(metric("downstream_calls_total"));
   for (const auto& [name, numbers] : by_name) {
-    state.add({{"downstream", name}}, numbers.state);
+    state.add({{"downstream", name}}, delivery::row_of(numbers.state).number);
     pace.add({{"downstream", name}}, numbers.pace);
     for (std::size_t i = 0; i < delivery::call_outcomes.size(); ++i)
       calls.add({{"downstream", name}, {"outcome", delivery::call_outcomes[i]}}, numbers.totals[i]);

@@ -87,13 +87,6 @@ std::vector<LaneView> views_of(const Facts& facts) {
   return views;
 }
 
-TimelineSample::Breaker breaker_of(const std::optional<DownstreamStatus>& downstream) {
-  using Breaker = TimelineSample::Breaker;
-  if (!downstream || !downstream->has_breaker) return Breaker::closed;
-  if (downstream->state == delivery::Breaker::State::closed) return Breaker::closed;
-  return downstream->state == delivery::Breaker::State::open ? Breaker::open : Breaker::half_open;
-}
-
 std::size_t idle_members(const Loops& loops) {
   const auto members = members_of(loops);
   return static_cast<std::size_t>(
@@ -151,7 +144,8 @@ void StatusObserver::record(const Look& look, TimePoint now) {
   sample.dead_letters = look.totals.dead_letters;
   sample.rebalances = changes_.rebalances();
   sample.ready = !look.readiness || look.readiness->ready();
-  sample.breaker = breaker_of(look.downstream);
+  if (look.downstream && look.downstream->state != delivery::BreakerState::off)
+    sample.breaker = look.downstream->state;
   timeline_.look(sample, now, wall);
 }
 

@@ -140,7 +140,7 @@ TEST_CASE("a process without a record that waits holds nothing, so no outage is 
   auto shop = failing_shop();
   shop.calls = {};
   leave_out_outage(shop);
-  CHECK(breaker_state(shop) == std::string("closed"));
+  CHECK(name_of(shop.state) == std::string("closed"));
   CHECK_FALSE(out_since_ms(shop, noon_ms));
   CHECK(calls_in_words(shop).empty());
 }

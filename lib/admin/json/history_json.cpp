@@ -6,12 +6,6 @@
 namespace laneway::admin {
 namespace {
 
-const char* word_for(service::TimelineSample::Breaker breaker) {
-  using Breaker = service::TimelineSample::Breaker;
-  if (breaker == Breaker::closed) return "closed";
-  return breaker == Breaker::open ? "open" : "half_open";
-}
-
 const char* word_for(service::TimelineEvent::Level level) {
   using Level = service::TimelineEvent::Level;
   switch (level) {
@@ -40,7 +34,7 @@ std::string history_json(const service::TimelineNews& news) {
       {"events", nlohmann::ordered_json::array()}};
   for (const auto& sample : news.samples)
     json["samples"].push_back({sample.number, sample.at_ms, std::round(sample.rate * 10.0) / 10.0, sample.lag,
-                               sample.ready, word_for(sample.breaker), sample.dead_letters,
+                               sample.ready, name_of(sample.breaker), sample.dead_letters,
                                sample.rebalances});
   for (const auto& event : news.events)
     json["events"].push_back({{"id", event.id},

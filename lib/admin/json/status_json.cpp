@@ -120,7 +120,7 @@ Json json_of(const service::DownstreamStatus& downstream) {
   for (const auto& kind : downstream.calls.kinds)
     kinds.push_back({{"kind", kind.name}, {"calls", kind.calls}});
   Json json{{"downstream", downstream.name},
-            {"state", breaker_state(downstream)},
+            {"state", name_of(downstream.state)},
             {"reason", since ? downstream.last_failure : ""},
             {"since", since ? Json(utc_time(*since)) : Json()},
             {"calls", downstream.calls.calls},

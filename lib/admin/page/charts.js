@@ -102,7 +102,7 @@ function drawCharts() {
   lookAgain();
   for (const {id, key, value} of readers) if (key) drawChart(id, key, value);
   drawStretches("ready-strip", (sample) => (sample.ready ? "" : "bad"));
-  drawStretches("breaker-strip", (sample) => ({closed: "", off: "", open: "bad"})[sample.breaker] ?? "warn");
+  drawStretches("breaker-strip", (sample) => breakerState(sample.breaker).strip);
   drawMarks("dead-letter-strip", "letters", "warn");
   drawMarks("rebalance-strip", "rebalances", "plain");
   drawTimes("strip-times");

@@ -23,6 +23,15 @@ function shape(name, attributes) {
   return made;
 }
 
+/** By the code of a breaker's state: its words for people, and how bad it is as a figure and in the chart. */
+const breakerStates = {
+  closed: {words: "closed", figure: "", strip: ""},
+  half_open: {words: "half open", figure: "bad", strip: "warn"},
+  open: {words: "open", figure: "bad", strip: "bad"},
+  off: {words: "off", figure: "", strip: ""},
+};
+const breakerState = (code) => breakerStates[code] ?? {words: code ?? "none", figure: "", strip: "warn"};
+
 /** Leaves a text that is right as it is, so that a selection and a screen reader's place survive. */
 function setText(node, text) {
   const safe = safeText(text);

@@ -17,7 +17,7 @@ function figuresOf(status) {
   const {lanes} = status, total = (key) => sum(lanes, key);
   const oldest = Math.max(0, ...lanes.map((lane) => lane.oldest?.age_seconds ?? 0));
   const unknown = lanes.filter((lane) => lane.lag === null).length;
-  const capacity = total("queue_capacity"), breaker = status.breaker?.state;
+  const capacity = total("queue_capacity"), breaker = breakerState(status.breaker?.state);
   return [
     ["Records/s", rateText(total("rate"))],
     [unknown ? `Lag (${unknown} not known)` : "Lag", count(total("lag"))],
@@ -27,7 +27,7 @@ function figuresOf(status) {
     ["Waiting", count(total("waiting_retries")), total("waiting_retries") ? "warn" : ""],
     ["Dead letters", count(status.dead_letters), status.dead_letters ? "warn" : ""],
     ["Dead letters/s", rateText(total("dead_letter_rate")), total("dead_letter_rate") ? "warn" : ""],
-    ["Breaker", (breaker ?? "none").replace("_", " "), ["open", "half_open"].includes(breaker) ? "bad" : ""],
+    ["Breaker", breaker.words, breaker.figure],
   ];
 }
 

@@ -2,7 +2,7 @@
 // show the same moment.
 
 function stripText(sample) {
-  const parts = [sample.ready ? "ready" : "not ready", `breaker ${sample.breaker.replace("_", " ")}`];
+  const parts = [sample.ready ? "ready" : "not ready", `breaker ${breakerState(sample.breaker).words}`];
   if (sample.letters) parts.push(plural(sample.letters, "dead letter"));
   if (sample.rebalances) parts.push(plural(sample.rebalances, "rebalance"));
   return parts.join(", ");

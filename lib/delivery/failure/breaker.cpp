@@ -28,18 +28,6 @@ std::uint32_t beyond(double probability) {
 
 }  // namespace
 
-const char* name_of(Breaker::State state) {
-  switch (state) {
-    case Breaker::State::closed:
-      return "closed";
-    case Breaker::State::half_open:
-      return "half_open";
-    case Breaker::State::open:
-      return "open";
-  }
-  return "unknown";
-}
-
 void Breaker::change(BreakerRules rules, TimePoint now) {
   if (rules.failures == 0) {
     if (state_ != State::closed) close(now);
@@ -59,6 +47,7 @@ std::uint32_t Breaker::room(TimePoint now) const {
     case State::open:
       return now >= probe_at_ ? 1 : 0;
     case State::half_open:
+    case State::off:
       break;
   }
   const auto allowed = quarters_ / 4;

@@ -37,6 +37,7 @@
 #include <optional>
 
 #include "base/time.h"
+#include "delivery/failure/breaker_state.h"
 #include "delivery/failure/call_window.h"
 
 namespace laneway::delivery {
@@ -53,7 +54,7 @@ struct BreakerRules {
 
 class Breaker {
  public:
-  enum class State : std::uint8_t { closed, half_open, open };
+  using State = BreakerState;
   static constexpr std::uint32_t unlimited = std::numeric_limits<std::uint32_t>::max();
 
   /// A call that failed.
@@ -170,7 +171,5 @@ class Breaker {
   TimePoint calm_since_{};     // half open: no record has failed for the first time
   std::uint64_t successes_ = 0;
 };
-
-const char* name_of(Breaker::State state);
 
 }  // namespace laneway::delivery

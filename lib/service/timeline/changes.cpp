@@ -1,6 +1,7 @@
 #include "service/timeline/changes.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "config/text.h"
 
@@ -89,17 +90,13 @@ void Changes::compare_readiness(const Readiness& readiness, std::vector<Event>& 
 }
 
 void Changes::compare_breaker(const DownstreamStatus& downstream, std::vector<Event>& events) {
-  const std::string state = breaker_state(downstream);
-  if (state == breaker_ || state == "off" || (breaker_ == "off" && state == "closed")) {
-    breaker_ = state;
-    return;
-  }
-  const auto level = state == "closed" ? Level::good : state == "open" ? Level::bad : Level::warn;
-  std::string text =
-      "The breaker of " + downstream.name + " is " + (state == "half_open" ? "half open" : state);
-  text += state == "closed" || downstream.last_failure.empty() ? "." : ": " + downstream.last_failure;
+  using State = delivery::BreakerState;
+  const auto state = downstream.state, before = std::exchange(breaker_, state);
+  if (state == before || state == State::off || (before == State::off && state == State::closed)) return;
+  const auto level = state == State::closed ? Level::good : state == State::open ? Level::bad : Level::warn;
+  std::string text = "The breaker of " + downstream.name + " is " + row_of(state).words;
+  text += state == State::closed || downstream.last_failure.empty() ? "." : ": " + downstream.last_failure;
   events.push_back({level, text});
-  breaker_ = state;
 }
 
 void Changes::compare_group(const Look& look, std::vector<Event>& events) {

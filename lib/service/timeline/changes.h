@@ -60,7 +60,7 @@ class Changes {
 
   std::set<std::string> reasons_;  // that are known; a reason's text has ages in it
   bool ready_ = true;
-  std::string breaker_ = "closed";
+  delivery::BreakerState breaker_{};
   Totals totals_;
   std::map<std::string, LaneView> lanes_;  // by name
   std::uint32_t rebalances_ = 0;

@@ -26,7 +26,7 @@ void Timeline::look(TimelineSample found, TimePoint now, std::int64_t wall_ms) {
   found.breaker = breaker_;
   keep(found);
   ready_ = true;
-  breaker_ = TimelineSample::Breaker::closed;
+  breaker_ = delivery::BreakerState::closed;
 }
 
 void Timeline::keep(TimelineSample sample) {

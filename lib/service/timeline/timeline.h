@@ -18,21 +18,19 @@
 #include <vector>
 
 #include "base/time.h"
+#include "delivery/failure/breaker_state.h"
 
 namespace laneway::service {
 
 struct TimelineSample {
-  /// How bad the breaker was since the sample before.
-  enum class Breaker : std::uint8_t { closed, half_open, open };
-
   std::uint64_t number = 0;  ///< given by the timeline
   std::int64_t at_ms = 0;
-  std::int64_t lag = 0;            ///< of all lanes whose lag is known
-  std::uint64_t dead_letters = 0;  ///< since the process started
-  float rate = 0;                  ///< records done a second, of all lanes
-  std::uint32_t rebalances = 0;    ///< since the process started
-  bool ready = true;               ///< at all looks since the sample before
-  Breaker breaker = Breaker::closed;
+  std::int64_t lag = 0;              ///< of all lanes whose lag is known
+  std::uint64_t dead_letters = 0;    ///< since the process started
+  float rate = 0;                    ///< records done a second, of all lanes
+  std::uint32_t rebalances = 0;      ///< since the process started
+  bool ready = true;                 ///< at all looks since the sample before
+  delivery::BreakerState breaker{};  ///< the worst since the sample before; never off
 };
 static_assert(sizeof(TimelineSample) <= 48, "the header says how large a sample is");
 
@@ -85,7 +83,7 @@ class Timeline {
   std::uint64_t last_number_ = 0;
   std::int64_t last_ms_ = 0;             // of what was kept last
   bool ready_ = true;                    // since the last sample
-  TimelineSample::Breaker breaker_{};    // likewise, the worst
+  delivery::BreakerState breaker_{};     // likewise, the worst
   std::vector<TimelineSample> samples_;  // a ring
   std::size_t oldest_ = 0;               // where the ring begins
   std::deque<TimelineEvent> events_;

@@ -13,7 +13,7 @@ TEST_CASE("samples are rows under columns, and events have words for their level
   service::TimelineNews news{1000, 6000, true, 9, {}, {}};
   news.samples = {
       {.number = 7, .at_ms = 5000, .lag = 12, .dead_letters = 3, .rate = 280.04F, .rebalances = 2},
-      {.number = 8, .at_ms = 10'000, .ready = false, .breaker = TimelineSample::Breaker::half_open}};
+      {.number = 8, .at_ms = 10'000, .ready = false, .breaker = delivery::BreakerState::half_open}};
   news.events = {{4, 9, 2000, 3000, TimelineEvent::Level::bad, "Not ready: <b>\xff"}};
   const auto json = nlohmann::json::parse(admin::history_json(news));
   CHECK(json.at("started") == 1000);

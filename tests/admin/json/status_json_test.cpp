@@ -136,8 +136,8 @@ TEST_CASE("a downstream that is not out has no since, and no reason") {
 
 TEST_CASE("without a breaker its state is off, and the pace of a downstream is a number") {
   auto status = one_lane();
-  status.downstream =
-      DownstreamStatus{.name = "shop:443", .has_breaker = false, .last_failure = {}, .pace = 3.71234};
+  status.downstream = DownstreamStatus{
+      .name = "shop:443", .state = delivery::BreakerState::off, .last_failure = {}, .pace = 3.71234};
   const auto found = json::parse(admin::status_json(status, "0.1.0"))["breaker"];
   CHECK(found["state"] == "off");
   CHECK(found["pace"] == 3.712);

@@ -1,10 +1,15 @@
 // What the breaker remembers, and what it forgets, from one state to the next.
+#include <fstream>
+#include <sstream>
+#include <string>
+
 #include "catch.h"
 #include "delivery/failure/breaker.h"
+#include "folders.h"
+#include "telemetry/metric_table.h"
 
 using namespace laneway;
 using namespace laneway::delivery;
-using BreakerState = Breaker::State;
 
 namespace {
 
@@ -272,4 +277,20 @@ TEST_CASE("an open breaker that has only records to probe with that are expected
   }
   CHECK(breaker.state() == BreakerState::closed);
   CHECK(breaker.outages() != outages);  // a record that failed in it may show the next outage
+}
+
+TEST_CASE("the page and the metric call the breaker's states what the table calls them") {
+  std::ifstream file(source_folder() + "/lib/admin/page/dom.js");
+  std::stringstream page;
+  page << file.rdbuf();
+  const std::string help(telemetry::metric("breaker_state").help);
+  for (const auto& row : breaker_states) {
+    INFO(row.code);
+    CHECK(find_breaker_state(row.code) == &row);
+    CHECK(page.str().find("\n  " + std::string(row.code) + ": {words: \"" + row.words + "\"") !=
+          std::string::npos);
+    if (row.state == BreakerState::off) continue;
+    CHECK(help.find(std::to_string(row.number) + ": " + row.words + ", ") != std::string::npos);
+  }
+  CHECK(find_breaker_state("half open") == nullptr);
 }

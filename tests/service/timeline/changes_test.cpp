@@ -101,7 +101,7 @@ TEST_CASE("the breaker's states are events") {
   CHECK(looks.next() == Texts{"The breaker of shop:443 is open: HTTP 503"});
   looks.look.downstream->state = State::closed;
   CHECK(looks.next() == Texts{"The breaker of shop:443 is closed."});
-  looks.look.downstream->has_breaker = false;
+  looks.look.downstream->state = State::off;
   CHECK(looks.next().empty());
 }
 

@@ -6,7 +6,7 @@
 using namespace laneway;
 using namespace laneway::service;
 using Level = TimelineEvent::Level;
-using Breaker = TimelineSample::Breaker;
+using Breaker = delivery::BreakerState;
 
 namespace {
 
