@@ -8,8 +8,19 @@
 #include <cstdio>
 
 #include "base/utf8.h"
+#include "delivery/dead_letter/dead_letter.h"
 
 namespace laneway::cli {
+namespace {
+
+/// Where the character begins that so many others precede.
+std::size_t place_after(std::string_view text, std::size_t others) {
+  std::size_t bytes = 0;
+  for (; others > 0; --others) bytes += utf8_sequence_length(text, bytes);
+  return bytes;
+}
+
+}  // namespace
 
 std::size_t terminal_columns() {
   if (::isatty(STDOUT_FILENO) == 0) return 0;
@@ -41,6 +52,47 @@ std::string safe_text(std::string_view text) {
     at += std::max<std::size_t>(length, 1);
   }
   return out;
+}
+
+std::size_t characters(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+std::string cell(std::string_view text, std::size_t width) {
+  auto out = delivery::clean_text(text, 4 * std::max<std::size_t>(width, 80));
+  if (const auto length = characters(out); length <= width) return out + std::string(width - length, ' ');
+  return out.substr(0, place_after(out, std::max<std::size_t>(width, 1) - 1)) + "…";
+}
+
+std::string end_cell(std::string_view text, std::size_t width) {
+  const auto out = delivery::clean_text(text, most_text);
+  const auto length = characters(out);
+  if (length <= width) return out + std::string(width - length, ' ');
+  return "…" + out.substr(place_after(out, length + 1 - std::max<std::size_t>(width, 1)));
+}
+
+std::string right(const std::string& text, std::size_t width) {
+  return std::string(width - std::min(width, text.size()), ' ') + text;
+}
+
+std::string ended(std::string line) {
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line + '\n';
+}
+
+std::string count_of(std::int64_t number, const std::string& noun) {
+  return std::to_string(number) + ' ' + noun + (number == 1 ? "" : "s");
+}
+
+std::string age_text(std::int64_t ms) {
+  const auto s = std::max<std::int64_t>(ms, 0) / 1000;
+  const auto rounded = [s](std::int64_t unit) { return (s + unit / 2) / unit; };
+  if (s < 120) return std::to_string(s) + " s";
+  if (rounded(60) < 120) return std::to_string(rounded(60)) + " m";
+  if (rounded(3600) < 72) return std::to_string(rounded(3600)) + " h";
+  if (rounded(86400) < 1000) return std::to_string(rounded(86400)) + " d";
+  return std::to_string(rounded(std::int64_t{365} * 86400)) + " y";
 }
 
 }  // namespace laneway::cli

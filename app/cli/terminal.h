@@ -1,7 +1,10 @@
-// The terminal at standard output, and text of others that is safe to print there.
+// The terminal at standard output, text of others that is safe to print there, and the cells of tables: text
+// cut or filled up to a width in characters, in which nothing can control the terminal. Pure, except for the
+// size of the terminal.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -16,7 +19,24 @@ std::size_t terminal_rows();
 
 /// Lines of a server's or a broker's text: what could control a terminal, or show the text as another one
 /// (utf8_control), becomes \u001b and so on, except the ends of lines and tabs; bytes that are not UTF-8
-/// become \xNN. The result is JSON with the same content if the text is JSON. Pure.
+/// become \xNN. The result is JSON with the same content if the text is JSON.
 std::string safe_text(std::string_view text);
+
+inline constexpr std::size_t most_text = std::size_t{1} << 20;  ///< of a text that is not cut
+
+std::size_t characters(std::string_view text);
+/// The beginning of the text, or all of it and blanks.
+std::string cell(std::string_view text, std::size_t width);
+/// The same with the end of the text, where long names differ.
+std::string end_cell(std::string_view text, std::size_t width);
+/// Blanks and the whole text, which is ASCII.
+std::string right(const std::string& text, std::size_t width);
+/// Ends the line, without blanks at its end.
+std::string ended(std::string line);
+
+/// "1 lane", "2 lanes".
+std::string count_of(std::int64_t number, const std::string& noun);
+/// "42 s", "3 m", "5 h", "12 d", "3 y": rounded; never less for a longer time.
+std::string age_text(std::int64_t ms);
 
 }  // namespace laneway::cli

@@ -8,19 +8,18 @@
 #include <sstream>
 #include <tuple>
 
-#include "app/dlq/print.h"
+#include "app/cli/terminal.h"
 
 namespace laneway::control {
 namespace {
 
 using Json = nlohmann::json;
 
+using cli::count_of;
+using cli::right;
+
 constexpr auto breaker_hold = "breaker open";
 constexpr double long_blocked = 60;  // seconds
-
-std::string right(const std::string& text, std::size_t width) {
-  return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
-}
 
 /// At most `width` characters: "1234", "123k", "45M".
 std::string number(std::int64_t value, std::size_t width) {
@@ -107,7 +106,7 @@ std::string detail_of(const Json& lane, const std::string& name, const Outage& o
   for (auto part : {suspended_text(lane), held_text(lane, outage), oldest_text(lane, name, outage)})
     if (!part.empty()) parts.push_back(std::move(part));
   if (const auto silent = silent_seconds(lane); silent > 0)
-    parts.push_back("silent for " + dlq::age_text(static_cast<std::int64_t>(silent * 1000)) +
+    parts.push_back("silent for " + cli::age_text(static_cast<std::int64_t>(silent * 1000)) +
                     ": its log has more records, and none are delivered");
   if (const auto offset = number_of(lane, "open_transaction"); offset >= 0)
     parts.push_back("waits at offset " + std::to_string(offset) +
@@ -156,7 +155,7 @@ Trouble trouble_of(const Json& lane, const Row& row, const std::set<Partition>& 
 
 std::string age_of(const Json& oldest) {
   if (oldest.is_null()) return "-";
-  return dlq::age_text(static_cast<std::int64_t>(oldest.value("age_seconds", 0.0) * 1000));
+  return cli::age_text(static_cast<std::int64_t>(oldest.value("age_seconds", 0.0) * 1000));
 }
 
 Row row_of(const Json& lane, const std::set<Partition>& not_ready, const Outage& outage) {
@@ -189,7 +188,7 @@ PoolRow pool_row(const Json& pool) {
   const auto running = number(number_of(pool, "running"), 5) + '/' + number(number_of(pool, "workers"), 5);
   const auto oldest = static_cast<std::int64_t>(pool.value("oldest_seconds", 0.0) * 1000);
   row.numbers = right(running, 11) + ' ' + column("queued", 6) + column("waiting", 7) + column("retries", 7) +
-                right(dlq::age_text(oldest), 6) + ' ' + rate(pool, "rate", 5) + ' ';
+                right(cli::age_text(oldest), 6) + ' ' + rate(pool, "rate", 5) + ' ';
   const auto subscribers = pool.value("subscribers", Json());
   row.numbers += right(subscribers.is_object() ? number(number_of(subscribers, "out"), 3) + '/' +
                                                      number(number_of(subscribers, "known"), 3)
@@ -209,10 +208,6 @@ std::vector<PoolRow> pool_rows(const Json& status) {
 std::int64_t number_of(const Json& object, const char* key) {
   const auto found = object.find(key);
   return found == object.end() || found->is_null() ? -1 : found->get<std::int64_t>();
-}
-
-std::string count_of(std::int64_t number, const std::string& noun) {
-  return std::to_string(number) + ' ' + noun + (number == 1 ? "" : "s");
 }
 
 std::vector<Row> sorted_rows(const Json& status) {

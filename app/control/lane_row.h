@@ -49,7 +49,5 @@ std::vector<PoolRow> pool_rows(const nlohmann::json& status);
 
 /// A number of the status; -1 if it is null or missing.
 std::int64_t number_of(const nlohmann::json& object, const char* key);
-/// "1 lane", "2 lanes".
-std::string count_of(std::int64_t number, const std::string& noun);
 
 }  // namespace laneway::control

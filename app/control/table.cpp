@@ -6,20 +6,21 @@
 #include <utility>
 #include <vector>
 
+#include "app/cli/terminal.h"
 #include "app/control/lane_row.h"
-#include "app/dlq/print.h"
 #include "base/outside_json.h"
 #include "delivery/dead_letter/dead_letter.h"
+#include "delivery/failure/breaker_state.h"
 
 namespace laneway::control {
 namespace {
 
 using Json = nlohmann::json;
-using dlq::cell;
+using cli::cell;
+using cli::count_of;
 
 constexpr std::size_t least_lane_width = 14;
-constexpr std::size_t other_columns = 66;                // the width of the table beside the lane
-constexpr std::size_t most_text = std::size_t{1} << 20;  // of a line that is not cut
+constexpr std::size_t other_columns = 66;  // the width of the table beside the lane
 constexpr std::size_t most_details = 6;
 constexpr std::size_t most_failures = 3;
 constexpr std::size_t most_advice = 3;
@@ -36,12 +37,6 @@ std::size_t lane_width_of(const std::vector<Row>& rows, const TableStyle& style)
   return std::min(longest, std::max(style.columns, least_lane_width + other_columns) - other_columns);
 }
 
-/// Where a long name is cut, its end stays: names of a group of topics differ there.
-std::string lane_cell(const std::string& name, std::size_t width) {
-  if (name.size() <= width) return name + std::string(width - name.size(), ' ');
-  return "…" + name.substr(name.size() - width + 1);
-}
-
 const char* colour(const Row& row) {
   if (row.trouble >= Trouble::not_ready) return "\033[31m";  // red
   const bool waits = row.state == "held" || row.state == "paused";
@@ -55,23 +50,16 @@ std::string coloured(const std::string& text, const char* with, const TableStyle
 
 /// One line, cut to the width of the terminal.
 std::string line(const std::string& text, const TableStyle& style) {
-  auto out = style.columns == 0 ? text : cell(text, style.columns);
-  out.erase(out.find_last_not_of(' ') + 1);
-  return out + '\n';
-}
-
-std::size_t characters(const std::string& text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+  return cli::ended(style.columns == 0 ? text : cell(text, style.columns));
 }
 
 /// Some lines of words, of which the last one is cut; outside a terminal, one whole line.
 std::string wrapped(const std::string& text, const TableStyle& style, std::size_t most = most_lines) {
-  std::istringstream words(delivery::clean_text(text, most_text));
+  std::istringstream words(delivery::clean_text(text, cli::most_text));
   std::vector<std::string> lines(1);
   for (std::string word; words >> word;) {
     auto& last = lines.back();
-    const auto length = characters(last) + 1 + characters(word);
+    const auto length = cli::characters(last) + 1 + cli::characters(word);
     if (last.empty() || style.columns == 0 || length <= style.columns || lines.size() == most)
       last += (last.empty() ? "" : " ") + word;
     else
@@ -115,13 +103,13 @@ std::vector<std::string> limits_of(const Json& status, const TableStyle& style) 
 std::vector<std::string> heading(const Json& status, std::size_t lane_width, const TableStyle& style) {
   std::vector<std::string> lines;
   const bool ready = status.at("ready").get<bool>();
-  lines.push_back(wrapped(
-      "laneway " + status.at("version").get<std::string>() + ", group " +
-          status.at("group").get<std::string>() + ", up " +
-          dlq::age_text(static_cast<std::int64_t>(status.at("uptime_seconds").get<double>() * 1000)) + ", " +
-          count_of(number_of(status, "members"), "member") + ", " +
-          count_of(static_cast<std::int64_t>(status.at("lanes").size()), "lane") + (ready ? ", ready" : ""),
-      style));
+  lines.push_back(
+      wrapped("laneway " + status.at("version").get<std::string>() + ", group " +
+                  status.at("group").get<std::string>() + ", up " +
+                  cli::age_text(static_cast<std::int64_t>(status.at("uptime_seconds").get<double>() * 1000)) +
+                  ", " + count_of(number_of(status, "members"), "member") + ", " +
+                  count_of(status.at("lanes").size(), "lane") + (ready ? ", ready" : ""),
+              style));
   for (const auto& reason : status.at("reasons"))
     lines.push_back(
         coloured(wrapped("NOT READY: " + reason.at("text").get<std::string>(), style), "\033[31m", style));
@@ -134,7 +122,7 @@ std::vector<std::string> heading(const Json& status, std::size_t lane_width, con
   }
   for (auto& limit : limits_of(status, style)) lines.push_back(std::move(limit));
   lines.emplace_back("\n");
-  lines.push_back(lane_cell("lane", lane_width) +
+  lines.push_back(cli::end_cell("lane", lane_width) +
                   " state       lag running queued waiting oldest beyond rec/s dead/s\n");
   return lines;
 }
@@ -143,8 +131,8 @@ std::vector<std::string> heading(const Json& status, std::size_t lane_width, con
 std::string rest_text(const std::vector<Row>& rows, std::size_t shown) {
   std::int64_t lag = 0;
   for (std::size_t i = shown; i < rows.size(); ++i) lag += std::max<std::int64_t>(rows[i].lag, 0);
-  return "and " + count_of(static_cast<std::int64_t>(rows.size() - shown), "lane") + " more, with a lag of " +
-         std::to_string(lag) + '\n';
+  return "and " + count_of(rows.size() - shown, "lane") + " more, with a lag of " + std::to_string(lag) +
+         '\n';
 }
 
 /// Below the table. On a terminal, some of each kind; elsewhere, all.
@@ -192,17 +180,17 @@ std::size_t height(const Details& details) { return height(details.parts) + (det
 std::vector<std::string> pools_of(const Json& status, std::size_t width, const TableStyle& style) {
   const auto rows = pool_rows(status);
   if (rows.empty()) return {};
-  std::vector<std::string> lines{line(lane_cell("pool", width) + ' ' + pool_columns, style)};
+  std::vector<std::string> lines{line(cli::end_cell("pool", width) + ' ' + pool_columns, style)};
   const auto shown = style.columns == 0 ? rows.size() : std::min(rows.size(), most_pools);
   for (std::size_t i = 0; i < shown; ++i) {
-    const bool works = rows[i].state == "closed" || rows[i].state == "off";
-    lines.push_back(lane_cell(rows[i].name, width) + ' ' +
+    const auto* breaker = delivery::find_breaker_state(rows[i].state);
+    const bool works = breaker != nullptr && breaker->number == 0;
+    lines.push_back(cli::end_cell(rows[i].name, width) + ' ' +
                     coloured(cell(rows[i].state, 9), works ? "\033[32m" : "\033[31m", style) + ' ' +
                     line(rows[i].numbers, style));
   }
   if (shown < rows.size())
-    lines.push_back("and " + count_of(static_cast<std::int64_t>(rows.size() - shown), "pool") +
-                    " more (--json)\n");
+    lines.push_back("and " + count_of(rows.size() - shown, "pool") + " more (--json)\n");
   lines.emplace_back("\n");
   return lines;
 }
@@ -222,7 +210,7 @@ std::string render(const Json& status, const TableStyle& style) {
   const auto rest = height(lines) + height(details) + (none ? besides - 1 : besides);
   const std::size_t room = style.rows == 0 ? rows.size() : std::max<std::size_t>(style.rows, rest + 1) - rest;
   for (std::size_t i = 0; i < rows.size() && i < room; ++i)
-    lines.push_back(lane_cell(rows[i].name, lane_width) + ' ' +
+    lines.push_back(cli::end_cell(rows[i].name, lane_width) + ' ' +
                     coloured(cell(rows[i].state, 9), colour(rows[i]), style) + ' ' + rows[i].numbers + '\n');
   if (room < rows.size()) lines.push_back(rest_text(rows, room));
   if (!none) lines.emplace_back("\n");
@@ -235,7 +223,7 @@ std::string render(const Json& status, const TableStyle& style) {
 /// No text of the service can control the terminal, wherever in the table it comes to stand.
 void clean(Json& value) {
   if (value.is_string())
-    value = delivery::clean_text(value.get_ref<const std::string&>(), most_text);
+    value = delivery::clean_text(value.get_ref<const std::string&>(), cli::most_text);
   else if (value.is_structured())
     for (auto& part : value) clean(part);
 }

@@ -53,7 +53,8 @@ class Listing {
     if (sent_back_ > 0)
       out_ << "; redrive has sent back " << sent_back_ << " of them (--pending leaves these out)";
     out_ << '\n';
-    for (const auto& [kind, count] : kinds_) out_ << cell("  " + std::to_string(count), 10) << kind << '\n';
+    for (const auto& [kind, count] : kinds_)
+      out_ << cli::cell("  " + std::to_string(count), 10) << kind << '\n';
   }
 
  private:

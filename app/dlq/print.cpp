@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <utility>
 
+#include "app/cli/terminal.h"
 #include "base/big_endian.h"
 #include "base/utc_time.h"
 #include "base/utf8.h"
@@ -15,16 +17,10 @@ constexpr std::size_t age_width = 5, tries_width = 5, sent_width = 4, blanks = 5
 constexpr std::size_t least_width = 40;  // of a terminal; in a narrower one the lines wrap
 constexpr std::size_t least_place = 6;   // as wide as the headings
 constexpr std::size_t least_reason = 10;
-constexpr std::size_t most_text = std::size_t{1} << 20;  // of a reason that is not cut
 
-std::string right(const std::string& text, std::size_t width) {
-  return std::string(width - std::min(width, text.size()), ' ') + text;
-}
-
-std::size_t characters(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
+using cli::age_text;
+using cli::cell;
+using cli::right;
 
 /// Text with lines, without characters that control a terminal.
 bool is_text(std::string_view bytes) {
@@ -142,37 +138,13 @@ std::string description_text(const Letter& letter, const Row& row) {
   return out;
 }
 
-/// The whole place, or, where lines are cut, its end: the end of a long name is what differs.
+/// The whole place, or, where lines are cut, its end.
 std::string place_cell(const std::string& place, std::size_t width, const Layout& layout) {
-  const auto text = delivery::clean_text(place, most_text);
-  const auto length = characters(text);
-  if (length <= width) return text + std::string(width - length, ' ');
-  if (layout.reason == 0) return text;
-  std::size_t bytes = 0;
-  for (std::size_t left_out = 0; left_out + width <= length; ++left_out)
-    bytes += utf8_sequence_length(text, bytes);
-  return "…" + text.substr(bytes);
+  const auto text = delivery::clean_text(place, cli::most_text);
+  return cli::end_cell(text, layout.reason == 0 ? std::max(width, cli::characters(text)) : width);
 }
 
 }  // namespace
-
-std::string cell(std::string_view text, std::size_t width) {
-  auto out = delivery::clean_text(text, 4 * table_width);
-  if (const auto length = characters(out); length <= width) return out + std::string(width - length, ' ');
-  std::size_t bytes = 0;
-  for (std::size_t shown = 0; shown + 1 < width; ++shown) bytes += utf8_sequence_length(out, bytes);
-  return out.substr(0, bytes) + "…";
-}
-
-std::string age_text(std::int64_t ms) {
-  const auto s = std::max<std::int64_t>(ms, 0) / 1000;
-  const auto rounded = [s](std::int64_t unit) { return (s + unit / 2) / unit; };
-  if (s < 120) return std::to_string(s) + " s";
-  if (rounded(60) < 120) return std::to_string(rounded(60)) + " m";
-  if (rounded(3600) < 72) return std::to_string(rounded(3600)) + " h";
-  if (rounded(86400) < 1000) return std::to_string(rounded(86400)) + " d";
-  return std::to_string(rounded(std::int64_t{365} * 86400)) + " y";
-}
 
 Layout layout_of(const std::string& topic, std::int32_t partitions, std::int64_t end, std::size_t width) {
   const auto longest = topic.size() + std::to_string(std::max(partitions - 1, 0)).size() +
@@ -202,10 +174,9 @@ std::string table_row(const Letter& letter, const Row& row, const Layout& layout
               right(at < 0 ? "?" : age_text(row.now - at), age_width) + ' ' +
               right(about && about->attempts > 0 ? std::to_string(about->attempts) : "?", tries_width) + ' ' +
               right(sent, sent_width) + ' ' +
-              (layout.reason == 0 ? delivery::clean_text(reason_of(letter), most_text)
+              (layout.reason == 0 ? delivery::clean_text(reason_of(letter), cli::most_text)
                                   : cell(reason_of(letter), layout.reason));
-  line.erase(line.find_last_not_of(' ') + 1);
-  return line + '\n';
+  return cli::ended(std::move(line));
 }
 
 std::string json_line(const Letter& letter, std::optional<bool> sent_back) {

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "app/dlq/letter.h"
 
@@ -40,10 +39,5 @@ std::string json_line(const Letter& letter, std::optional<bool> sent_back);
 
 /// Everything of a letter; of each header, the key and the value at most max_bytes (0: all).
 std::string full_text(const Letter& letter, const Row& row, std::size_t max_bytes);
-
-/// The text cut or filled up to so many characters.
-std::string cell(std::string_view text, std::size_t width);
-/// "42 s", "3 m", "5 h", "12 d", "3 y": rounded; never less for a longer time.
-std::string age_text(std::int64_t ms);
 
 }  // namespace laneway::dlq

@@ -3,6 +3,7 @@
 #include <map>
 #include <sstream>
 
+#include "app/cli/terminal.h"
 #include "app/dlq/map_room.h"
 #include "app/dlq/print.h"
 #include "app/dlq/progress.h"
@@ -138,7 +139,7 @@ TEST_CASE("dlq: a pipe gets every place and reason whole, a terminal gets the en
 }
 
 TEST_CASE("dlq: an age is rounded, and never becomes less as time goes on") {
-  const auto text = [](std::int64_t s) { return dlq::age_text(s * 1000); };
+  const auto text = [](std::int64_t s) { return cli::age_text(s * 1000); };
   CHECK(text(0) == "0 s");
   CHECK(text(119) == "119 s");
   CHECK(text(120) == "2 m");
