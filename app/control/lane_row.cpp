@@ -5,10 +5,10 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <sstream>
 #include <tuple>
 
 #include "app/cli/terminal.h"
+#include "lane/state/hold_reasons.h"
 
 namespace laneway::control {
 namespace {
@@ -18,7 +18,6 @@ using Json = nlohmann::json;
 using cli::count_of;
 using cli::right;
 
-constexpr auto breaker_hold = "breaker open";
 constexpr double long_blocked = 60;  // seconds
 
 /// At most `width` characters: "1234", "123k", "45M".
@@ -56,13 +55,18 @@ std::string record_text(const Json& oldest, const std::string& lane) {
 
 double silent_seconds(const Json& lane) { return lane.value("silent_seconds", 0.0); }
 
+bool is_breaker(const Json& reason) {
+  return reason.value("code", "") == lane::row_of(lane::Hold::breaker_open).code;
+}
+
 /// The reason of an outage stands above the table, and is not repeated for each lane.
 struct Outage {
   bool now = false;
   std::string reason;
 
   bool has(const Json& lane, const std::string& error) const {
-    return now && (error == reason || lane.value("held_by", "").find(breaker_hold) != std::string::npos);
+    const auto held = lane.value("hold_reasons", Json::array());
+    return now && (error == reason || std::any_of(held.begin(), held.end(), is_breaker));
   }
 };
 
@@ -71,13 +75,13 @@ Outage outage_of(const Json& breaker) {
   return {true, breaker.value("reason", "")};
 }
 
-/// Without `suspended`, which is the lane's state and no hold of the lane's own.
+/// Without the command of an operator, which is the lane's state and no hold of its own.
 std::string held_text(const Json& lane, const Outage& outage) {
-  std::istringstream reasons(lane.value("held_by", ""));
   std::string text;
-  for (std::string reason; std::getline(reasons >> std::ws, reason, ',');)
-    if (reason != "suspended" && !(outage.now && reason == breaker_hold))
-      text += (text.empty() ? "held: " : ", ") + reason;
+  for (const auto& reason : lane.value("hold_reasons", Json::array()))
+    if (reason.value("cause", "") != name_of(lane::HoldCause::by_operator) &&
+        !(outage.now && is_breaker(reason)))
+      text += (text.empty() ? "held: " : ", ") + reason.value("text", "");
   return text;
 }
 

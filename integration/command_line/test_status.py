@@ -21,7 +21,7 @@ LANEWAY = os.environ.get("LANEWAY", str(ROOT / "build" / "app" / "laneway"))
 ROWS, COLUMNS = 24, 80
 LONGEST = 120  # a hang is a failure; nothing passes or fails by being faster
 ESCAPE = re.compile(r"\033\[[0-9;]*[A-Za-z]")
-LANE = {"topic": "orders-of-a-shop-with-a-long-name", "state": "running", "suspended": False, "held_by": "", "lag": 10 ** 12,
+LANE = {"topic": "orders-of-a-shop-with-a-long-name", "state": "running", "suspended": False, "hold_reasons": [], "lag": 10 ** 12,
         "in_flight": 8, "queued": 256, "waiting_retries": 3, "stuck": 0, "committed": 10 ** 15, "rate": 1e9, "source_error": "",
         "finished_beyond_commit": 10 ** 9,
         "oldest": {"offset": 10, "age_seconds": 19, "attempts": 6, "failed_attempt": 5, "error": "HTTP 500 " * 30}}
@@ -34,7 +34,7 @@ class Service(StandIn):
 
     def status(self):
         self.asked += 1
-        changes = {0: {"state": "held", "held_by": "pool full"}, 1: {"suspended": True}}
+        changes = {0: {"state": "held", "hold_reasons": [{"code": "pool_full", "cause": "limit", "text": "pool full"}]}, 1: {"suspended": True}}
         lanes = [{**LANE, "partition": partition, **changes.get(partition, {})} for partition in range(40)]
         return {**STATUS, "members": self.asked, "lanes": lanes}
 

@@ -299,6 +299,7 @@ void Lane::hold_for_map(bool too_long, TimePoint now) { holds_.set(Hold::map_ful
 
 LaneDetail Lane::detail(TimePoint now) const {
   LaneDetail detail{holds_.held_by(), {}, errors_.why(), errors_.failing(now), {}, commits_.suspended_ms()};
+  detail.hold_reasons = holds_.reasons();
   stages_.each_line([&](const Stage&, const Line& line) {
     const auto& error = line.attempts().log().last_error();
     if (error && (!detail.last_error || error->at_ms > detail.last_error->at_ms)) detail.last_error = error;
@@ -309,8 +310,7 @@ LaneDetail Lane::detail(TimePoint now) const {
 }
 
 OldestRecord Lane::describe(const Ledger::Position& oldest, TimePoint now) const {
-  OldestRecord record{
-      oldest.offset, oldest_.age(oldest.sequence, now), 0, OldestRecord::Phase::queued, 0, {}};
+  OldestRecord record{oldest.offset, oldest_.age(oldest.sequence, now)};
   const auto look = [&](const handler::Item& item, OldestRecord::Phase phase) {
     if (item.sequence != oldest.sequence) return;
     record.phase = phase;

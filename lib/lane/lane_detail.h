@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/time.h"
+#include "lane/state/hold_reasons.h"
 
 namespace laneway::lane {
 
@@ -22,7 +24,7 @@ struct OldestRecord {
       0;  ///< the number of the running attempt, else of the last one; 0 if none has begun
   Phase phase = Phase::queued;
   std::uint32_t failed_attempt = 0;  ///< the number of the attempt that failed last; 0 if none failed
-  std::string error;                 ///< of that attempt
+  std::string error{};               ///< of that attempt
 };
 
 constexpr const char* name_of(OldestRecord::Phase phase) {
@@ -55,6 +57,7 @@ struct LaneDetail {
   /// When an operator suspended the partition, since 1970; nullopt if it is suspended in this process only,
   /// or not suspended.
   std::optional<std::int64_t> suspended_ms;
+  std::vector<HeldBy> hold_reasons{};  ///< the same reasons as in `held_by`, as values
   /// The lane waits at the first record of this transaction of another producer; -1 if at none.
   std::int64_t open_transaction = -1;
 };

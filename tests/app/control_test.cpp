@@ -8,6 +8,7 @@
 #include "app/control/table.h"
 #include "catch.h"
 #include "characters.h"
+#include "lane/state/hold_reasons.h"
 
 using namespace laneway;
 
@@ -16,7 +17,7 @@ namespace {
 std::string lane_json(const std::string& topic, int partition, const std::string& state, long lag,
                       const std::string& more = {}) {
   return R"({"topic":")" + topic + R"(","partition":)" + std::to_string(partition) + R"(,"state":")" + state +
-         R"(","suspended":false,"held_by":"","lag":)" + (lag < 0 ? "null" : std::to_string(lag)) +
+         R"(","suspended":false,"hold_reasons":[],"lag":)" + (lag < 0 ? "null" : std::to_string(lag)) +
          R"(,"finished_beyond_commit":40,"in_flight":8,"queued":256,"waiting_retries":3,"stuck":0,)" +
          R"("oldest":null,"committed":12345,"rate":12.34)" + more + "}";
 }
@@ -155,7 +156,7 @@ TEST_CASE("an error that is over is shown beside dead letters only") {
 TEST_CASE("an error of the oldest record that is the last error of its lane is said once") {
   const auto with_last = [](const std::string& record) {
     return lines(status_json(
-        R"({"topic":"a","partition":3,"state":"running","suspended":false,"held_by":"","lag":5,)"
+        R"({"topic":"a","partition":3,"state":"running","suspended":false,"hold_reasons":[],"lag":5,)"
         R"("in_flight":0,"queued":0,"waiting_retries":0,"stuck":0,"committed":17,"rate":0,)"
         R"("oldest":{"offset":17,"age_seconds":80.2,"attempts":5,"failed_attempt":4,"error":"HTTP 500"},"last_error":{"record":")" +
         record + R"(","attempt":4,"time":"2026-01-02T14:02:11.007Z","error":"HTTP 500"}})"));
@@ -172,7 +173,8 @@ TEST_CASE("an error of the oldest record that is the last error of its lane is s
 
 TEST_CASE("an oldest record none of whose attempts counts has an error and no number") {
   const auto all = lines(status_json(
-      R"({"topic":"a","partition":3,"state":"held","suspended":false,"held_by":"rate limit","lag":5,)"
+      R"({"topic":"a","partition":3,"state":"held","suspended":false,"lag":5,)"
+      R"("hold_reasons":[{"code":"rate_limited","cause":"limit","text":"rate limit"}],)"
       R"("in_flight":0,"queued":0,"waiting_retries":0,"stuck":0,"committed":17,"rate":0,)"
       R"("oldest":{"offset":17,"age_seconds":80.2,"attempts":1,"failed_attempt":1,"error":"HTTP 429"}})"));
   REQUIRE(all.size() == 6);
@@ -249,7 +251,8 @@ TEST_CASE(
 TEST_CASE("no line is wider than 80 columns, whatever the numbers, names and errors are") {
   const std::string huge =
       R"({"topic":")" + std::string(249, 't') +
-      R"(","partition":123456,"state":"draining","suspended":false,"held_by":"pool full",)"
+      R"(","partition":123456,"state":"draining","suspended":false,)"
+      R"("hold_reasons":[{"code":"pool_full","cause":"limit","text":"pool full"}],)"
       R"("lag":9223372036854775807,"in_flight":4000000000,"queued":4000000000,"waiting_retries":99999999,"stuck":0,)"
       R"("oldest":{"offset":9223372036854775807,"age_seconds":123456789.0,"attempts":4000000000,"failed_attempt":4000000000,"error":")" +
       std::string(500, 'e') + R"("},"committed":9223372036854775807,"rate":123456789.0})";
@@ -262,7 +265,8 @@ TEST_CASE("no line is wider than 80 columns, whatever the numbers, names and err
 
 TEST_CASE("why a lane is held and its oldest record's error stand below the table, and steer no terminal") {
   const auto all = lines(status_json(
-      R"({"topic":"orders","partition":3,"state":"held","suspended":false,"held_by":"pool full","lag":5,)"
+      R"({"topic":"orders","partition":3,"state":"held","suspended":false,"lag":5,)"
+      R"("hold_reasons":[{"code":"pool_full","cause":"limit","text":"pool full"}],)"
       R"("in_flight":0,"queued":0,"waiting_retries":0,"stuck":0,)"
       R"("finished_beyond_commit":16,"oldest":{"offset":17,"age_seconds":80.2,"attempts":5,"failed_attempt":4,"error":"HTTP \u001b[31m500"},"committed":17,"rate":0})",
       R"({"code":"stalled","topic":"orders","partition":3,"text":"orders:3 has made no progress"})"));
@@ -300,7 +304,8 @@ TEST_CASE("what a long name leaves no room for in its line comes in the next one
   const std::string name = "payments-of-the-european-shops-with-invoices";
   auto json = status_json(
       R"({"topic":")" + name +
-      R"(","partition":3,"state":"held","suspended":false,"held_by":"pool full","lag":5,)"
+      R"(","partition":3,"state":"held","suspended":false,"lag":5,)"
+      R"("hold_reasons":[{"code":"pool_full","cause":"limit","text":"pool full"}],)"
       R"("in_flight":0,"queued":0,"waiting_retries":0,"stuck":0,)"
       R"("oldest":{"offset":17,"age_seconds":80.2,"attempts":5,"failed_attempt":4,"error":"HTTP 500"},"committed":17,"rate":0})");
   const std::string group = "orders-webhook";
@@ -348,13 +353,25 @@ TEST_CASE("lanes whose troubles a terminal does not show are counted, and a pipe
 
 namespace {
 
+using lane::Hold;
+
+std::string reasons_json(const std::vector<Hold>& held) {
+  std::string all;
+  for (const auto hold : held) {
+    const auto& row = lane::row_of(hold);
+    all += std::string(all.empty() ? "" : ",") + R"({"code":")" + row.code + R"(","cause":")" +
+           name_of(row.cause) + R"(","text":")" + std::string(row.words) + "\"}";
+  }
+  return all;
+}
+
 /// A lane with a record that failed, and after it another one.
-std::string failing_lane(int partition, const std::string& held_by, const std::string& error,
+std::string failing_lane(int partition, const std::vector<Hold>& held, const std::string& error,
                          const std::string& more = {}) {
   auto lane = lane_json(
       "a", partition, "held", 5,
       R"(,"last_error":{"record":"a:0:99","attempt":1,"time":"t","error":")" + error + "\"}" + more);
-  lane.replace(lane.find(R"("held_by":"")"), 12, R"("held_by":")" + held_by + '"');
+  lane.insert(lane.find(R"([],"lag")") + 1, reasons_json(held));
   lane.replace(lane.find(R"("oldest":null)"), 13,
                R"("oldest":{"offset":17,"age_seconds":80.2,"attempts":1,"failed_attempt":1,"error":")" +
                    error + "\"}");
@@ -370,22 +387,23 @@ std::string in_outage(std::string json) {
 }  // namespace
 
 TEST_CASE("the reason of an outage is not repeated for each lane") {
-  const auto lanes =
-      failing_lane(0, "breaker open", "HTTP 502") + "," + failing_lane(1, "pool full", "HTTP 503") + "," +
-      failing_lane(2, "breaker open, rate limit", "HTTP 503") + "," + failing_lane(3, "", "HTTP 400");
+  const auto lanes = failing_lane(0, {Hold::breaker_open}, "HTTP 502") + "," +
+                     failing_lane(1, {Hold::pool_full}, "HTTP 503") + "," +
+                     failing_lane(2, {Hold::breaker_open, Hold::rate_limited}, "HTTP 503") + "," +
+                     failing_lane(3, {}, "HTTP 400");
   const auto all = lines(in_outage(status_json(lanes)));
   REQUIRE(all.size() == 3 + 4 + 1 + 4);
   CHECK(all[8] == "a:1 held: pool full");
   CHECK(all[9] == "a:2 held: rate limit");
   CHECK(all[10] == "a:3 a:3:17 (attempt 1): HTTP 400");
   CHECK(all[11] == "a:3 last error at t, a:0:99 (attempt 1): HTTP 400");
-  const auto after = lines(status_json(failing_lane(0, "breaker open", "HTTP 502")));
+  const auto after = lines(status_json(failing_lane(0, {Hold::breaker_open}, "HTTP 502")));
   CHECK(after[5] == "a:0 held: breaker open; a:0:17 (attempt 1): HTTP 502");
 }
 
 TEST_CASE("an operator's suspension is no hold of the lane's own") {
-  const auto all = lines(status_json(failing_lane(0, "pool full, suspended", "HTTP 400") + "," +
-                                     failing_lane(1, "suspended", "HTTP 400")));
+  const auto all = lines(status_json(failing_lane(0, {Hold::pool_full, Hold::suspended}, "HTTP 400") + "," +
+                                     failing_lane(1, {Hold::suspended}, "HTTP 400")));
   CHECK(all[6] == "a:0 held: pool full; a:0:17 (attempt 1): HTTP 400");
   CHECK(all[7] == "a:1 a:1:17 (attempt 1): HTTP 400");
 }
@@ -396,13 +414,13 @@ TEST_CASE("a lane whose commits are blocked is called blocked, with the record t
   slow.replace(slow.find(R"("oldest":null)"), 13,
                R"("oldest":{"offset":40,"age_seconds":31,"place":"running","attempts":1})");
   const auto all = lines(status_json(lane_json("a", 0, "running", 5) + "," +
-                                     failing_lane(1, "window full", "HTTP 400", blocked) + "," + slow + "," +
-                                     lane_json("a", 3, "draining", 5, blocked)));
+                                     failing_lane(1, {Hold::pool_full}, "HTTP 400", blocked) + "," + slow +
+                                     "," + lane_json("a", 3, "draining", 5, blocked)));
   CHECK(all[3].starts_with("a:1            blocked "));
   CHECK(all[4].starts_with("a:2            blocked "));
   CHECK(all[5].starts_with("a:0            running "));
   CHECK(all[6].starts_with("a:3            draining "));
-  CHECK(all[8] == "a:1 held: window full; a:1:17 (attempt 1) blocks the commits: HTTP 400");
+  CHECK(all[8] == "a:1 held: pool full; a:1:17 (attempt 1) blocks the commits: HTTP 400");
   CHECK(all[9] == "a:2 a:2:40 blocks the commits");
 }
 

@@ -150,7 +150,10 @@ TEST_CASE("nothing begins before the life is written down, however the last one 
   test.work();
   test.pass(milliseconds(100));
   CHECK(test.handler.started().empty());
-  CHECK(test.lane->detail(test.now).held_by == "waits for its first commit");
+  const auto detail = test.lane->detail(test.now);
+  CHECK(detail.held_by == "waits for its first commit");
+  REQUIRE(detail.hold_reasons.size() == 1);
+  CHECK(detail.hold_reasons[0].code == "pool_full");
   REQUIRE(test.lane->wants_commit());
   CHECK(test.commit_marker().lives == lives);
   REQUIRE(test.until_started({0, 1}));

@@ -6,9 +6,14 @@ MINUTE = 60
 COLUMNS = ["number", "at_ms", "rate", "lag", "ready", "breaker", "dead_letters", "rebalances"]
 
 
+def reason(code, text, cause="limit"):
+    """Why a lane is held."""
+    return {"code": code, "cause": cause, "text": text}
+
+
 def lane(partition, **changes):
     """A lane whose numbers are all different."""
-    return {"topic": "orders", "partition": partition, "state": "running", "suspended": False, "commits_blocked": False, "held_by": "",
+    return {"topic": "orders", "partition": partition, "state": "running", "suspended": False, "commits_blocked": False, "hold_reasons": [],
             "lag": 1234, "finished_beyond_commit": 31, "in_flight": 3 + partition, "workers": 8, "queued": 17 + partition,
             "queue_capacity": 64, "waiting_retries": 5, "stuck": 0, "committed": 9876, "delivered": 9900, "rate": 75000,
             "dead_letters": 0, "dead_letter_rate": 2.5, "source_error": "",

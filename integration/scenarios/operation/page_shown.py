@@ -8,7 +8,7 @@ import json
 import harness
 from browser import Browser
 from harness import expect, expect_equal, wait_until
-from page_planted import EVENTS, cells, figures, heights, history, lane, marks, order, status, three_hours
+from page_planted import EVENTS, cells, figures, heights, history, lane, marks, order, reason, status, three_hours
 
 LOOKS = [(width, scheme) for width in (390, 1280) for scheme in ("light", "dark")]
 SHOWN_ALL = "document.querySelector('#lag-chart').getAttribute('aria-valuemax') > 2100"
@@ -157,12 +157,12 @@ def keeps_the_order(page):
     browser.hover("h1", 0.5)
     page.show(status(lane(0, lag=0), lane(1, lag=1), lane(2, lag=0), version="4"))
     expect_equal(["orders:0", "orders:1", "orders:2"], order(browser), "order")
-    page.show(status(lane(2, lag=5000, state="held", held_by="pool full"), lane(1, lag=0), lane(0, lag=1), version="5"))
+    page.show(status(lane(2, lag=5000, state="held", hold_reasons=[reason("pool_full", "pool full")]), lane(1, lag=0), lane(0, lag=1), version="5"))
     expect_equal(["orders:0", "orders:1", "orders:2"], order(browser), "order, of other lags and with a full queue")
     blocked = lane(3, commits_blocked=True, oldest={"offset": 40, "age_seconds": 90, "place": "waiting", "attempts": 8, "error": "HTTP 500"})
     reasons = [{"code": "stalled", "topic": "orders", "partition": 2, "text": "orders:2: no progress for 60 s"}]
-    page.show(status(lane(0), lane(1, suspended=True, state="suspended", held_by="suspended"), lane(2), blocked, ready=False, reasons=reasons,
-                     version="6"))
+    suspended = lane(1, suspended=True, state="suspended", hold_reasons=[reason("suspended", "suspended", "operator")])
+    page.show(status(lane(0), suspended, lane(2), blocked, ready=False, reasons=reasons, version="6"))
     expect_equal(["orders:2", "orders:3", "orders:1", "orders:0"], order(browser), "order, with trouble")
     states = browser.evaluate("[...document.querySelectorAll('td.state')].map((cell) => `${cell.textContent}: ${cell.className}`)")
     expect_equal(["running: state bad", "blocked: state warn", "suspended: state warn", "running: state good"], states, "states")
@@ -173,8 +173,9 @@ def keeps_the_order(page):
 def outage():
     why = "connection refused by shop:443"
     text = f"the breaker holds every lane since 14:02:11Z: shop:443: {why}"
-    held = [lane(partition, state="held", held_by="breaker open", last_error={"record": f"orders:{partition}:9", "attempt": 1, "error": why,
-                                                                              "time": "2026-01-02T14:02:11.007Z"},
+    breaker = [reason("breaker_open", "breaker open", "downstream")]
+    held = [lane(partition, state="held", hold_reasons=breaker,
+                 last_error={"record": f"orders:{partition}:9", "attempt": 1, "error": why, "time": "2026-01-02T14:02:11.007Z"},
                  oldest={"offset": 9, "age_seconds": 90, "place": "waiting", "attempts": 0, "error": why}) for partition in range(4)]
     return why, held, {"ready": False, "reasons": [{"code": "breaker_open", "text": text}], "breaker": {
         "downstream": "shop:443", "state": "open", "since": "2026-01-02T14:02:11.007Z", "reason": why, "failures": "fails for 100 % of calls"}}
@@ -284,7 +285,8 @@ def survives_a_restart(page):
 def shows_anything(page):
     """Answers that no service gives: markup and marks that turn text around in every text, three hundred lanes, numbers of any size, unknown fields."""
     browser, marked = page.browser, lambda name: f"{name}{EVIL}{TURNED}"
-    many = [lane(partition, topic=marked("topic"), state="held", held_by=marked("held"), lag=None, finished_beyond_commit=10 ** 15,
+    many = [lane(partition, topic=marked("topic"), state="held", hold_reasons=[reason(marked("code"), marked("held"), marked("cause"))],
+                 lag=None, finished_beyond_commit=10 ** 15,
                  queued=10 ** 6, queue_capacity=10 ** 6, waiting_retries=10 ** 12, committed=None, rate=1e9, dead_letters=10 ** 15,
                  dead_letter_rate=1e9, source_error=marked("source"),
                  last_error={"record": marked("record"), "attempt": 4, "time": "no time", "error": marked("last")},

@@ -60,6 +60,13 @@ Json last_error_of(const service::LaneStatus& lane) {
           {"over", lane.error_is_over}};
 }
 
+Json json_of(const std::vector<lane::HeldBy>& held) {
+  Json reasons = Json::array();
+  for (const auto& [code, cause, words] : held)
+    reasons.push_back({{"code", code}, {"cause", name_of(cause)}, {"text", words}});
+  return reasons;
+}
+
 Json json_of(const service::LaneStatus& lane) {
   const auto& view = lane.view;
   Json json{{"topic", view.topic},
@@ -67,6 +74,7 @@ Json json_of(const service::LaneStatus& lane) {
             {"state", view.state_in_words()},
             {"suspended", view.suspended()},
             {"held_by", lane.detail.held_by},
+            {"hold_reasons", json_of(lane.detail.hold_reasons)},
             {"lag", view.lag < 0 ? Json() : Json(view.lag)},
             {"finished_beyond_commit", view.finished_beyond},
             {"commits_blocked", view.commits_blocked()},

@@ -88,8 +88,8 @@ function lastErrorText(lane, status, over) {
 
 function detailParts(lane, status) {
   const parts = [];
-  const held = (lane.held_by ?? "").split(", ").filter((reason) => reason !== "suspended" &&
-    !(reason === "breaker open" && status.breaker?.since)).join(", ");
+  const held = lane.hold_reasons.filter(({code, cause}) =>
+    cause !== "operator" && !(code === "breaker_open" && status.breaker?.since)).map(({text}) => text).join(", ");
   if (lane.suspended && lane.suspended_since) parts.push(`suspended by an operator since ${clockText(Date.parse(lane.suspended_since))}`);
   if (lane.suspended && lane.suspended_since === null) parts.push("suspended by an operator, in this process only");
   if (held) parts.push(`held: ${held}`);

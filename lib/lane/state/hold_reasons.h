@@ -1,9 +1,11 @@
 // The reasons for which a lane is held: one table with all properties of a reason.
 //
-// A new reason is an enumerator and a row; a row that is missing, or out of order, does not compile.
-// HoldRules sets and releases the reasons, and a test compares the words with docs/troubleshooting.md. Pure.
+// A new reason is an enumerator, a row, and a case in HoldRules::applies; without one of them, or with the
+// rows out of order, it does not compile. HoldRules sets and releases the reasons, and a test compares the
+// words with docs/troubleshooting.md. Pure.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -32,9 +34,31 @@ using HoldBits = std::uint16_t;
 constexpr HoldBits bit(Hold reason) { return static_cast<HoldBits>(1U << index_of(reason)); }
 static_assert(index_of(Hold::count) <= 8 * sizeof(HoldBits), "HoldBits has a bit for each reason");
 
+/// What kind of thing holds a lane, for programs: a new reason of a known kind needs no change of theirs.
+enum class HoldCause : std::uint8_t {
+  limit,        ///< a limit of the lane or of the service
+  downstream,   ///< the downstream is out, or asks for fewer calls
+  source,       ///< the partition: its log, or what the brokers say about it
+  by_operator,  ///< a command
+};
+inline constexpr std::array hold_causes{"limit", "downstream", "source", "operator"};
+constexpr const char* name_of(HoldCause cause) { return hold_causes.at(static_cast<std::size_t>(cause)); }
+static_assert(name_of(HoldCause::by_operator) == hold_causes.back(), "a name for each cause");
+
+/// Who finds out whether a reason is present. They are asked in this order.
+enum class HoldSetter : std::uint8_t {
+  pools,     ///< Bulkheads::blocked
+  lane,      ///< HoldRules::applies
+  rate,      ///< both of them, after the others: a lane that is held anyhow does not wait for its rate
+  by_owner,  ///< the reason's owner, which calls HoldRules::set
+};
+
 struct HoldReason {
   Hold hold;
+  const char* code;        ///< in the JSON of the status; never changes
   std::string_view words;  ///< for people, as `held_by` of the status
+  HoldCause cause;
+  HoldSetter set_by;
   /// The lane stays paused while this reason remains. Otherwise the lane resumes fetching when it has nearly
   /// finished its records: finishing them ends the reason, or (rate_limited) the lane checks the time as
   /// well.
@@ -42,15 +66,20 @@ struct HoldReason {
 };
 
 inline constexpr std::array hold_reasons{
-    HoldReason{Hold::pool_full, "pool full", false},
-    HoldReason{Hold::window_full, "max_incomplete reached", true},
-    HoldReason{Hold::memory_full, "share of lanes.memory taken", true},
-    HoldReason{Hold::retries_full, "retry.max_waiting reached", true},
-    HoldReason{Hold::breaker_open, "breaker open", true},
-    HoldReason{Hold::rate_limited, "rate limit", false},
-    HoldReason{Hold::map_full, "completion map too long for a transaction", true},
-    HoldReason{Hold::suspended, "suspended", true},
-    HoldReason{Hold::position, "position in doubt", false},
+    HoldReason{Hold::pool_full, "pool_full", "pool full", HoldCause::limit, HoldSetter::pools, false},
+    HoldReason{Hold::window_full, "window_full", "max_incomplete reached", HoldCause::limit, HoldSetter::lane,
+               true},
+    HoldReason{Hold::memory_full, "memory_full", "share of lanes.memory taken", HoldCause::limit,
+               HoldSetter::lane, true},
+    HoldReason{Hold::retries_full, "retries_full", "retry.max_waiting reached", HoldCause::limit,
+               HoldSetter::pools, true},
+    HoldReason{Hold::breaker_open, "breaker_open", "breaker open", HoldCause::downstream, HoldSetter::pools,
+               true},
+    HoldReason{Hold::rate_limited, "rate_limited", "rate limit", HoldCause::limit, HoldSetter::rate, false},
+    HoldReason{Hold::map_full, "map_full", "completion map too long for a transaction", HoldCause::limit,
+               HoldSetter::by_owner, true},
+    HoldReason{Hold::suspended, "suspended", "suspended", HoldCause::by_operator, HoldSetter::by_owner, true},
+    HoldReason{Hold::position, "position", "position in doubt", HoldCause::source, HoldSetter::lane, false},
 };
 
 /// The reasons that keep a lane paused, whatever else is true.
@@ -61,14 +90,17 @@ constexpr HoldBits reasons_that_last() {
   return bits;
 }
 
-namespace hold_table {
-constexpr bool in_order() {
-  for (std::size_t i = 0; i < hold_reasons.size(); ++i)
-    if (index_of(hold_reasons[i].hold) != i) return false;
-  return true;
-}
-}  // namespace hold_table
-static_assert(hold_reasons.size() == index_of(Hold::count) && hold_table::in_order(),
+constexpr const HoldReason& row_of(Hold reason) { return hold_reasons[index_of(reason)]; }
+static_assert(hold_reasons.size() == index_of(Hold::count) &&
+                  std::all_of(hold_reasons.begin(), hold_reasons.end(),
+                              [](const auto& row) { return &row_of(row.hold) == &row; }),
               "each reason has a row, and the rows are in the order of the enumerators");
+
+/// A reason that holds a lane at a moment.
+struct HeldBy {
+  std::string_view code;
+  HoldCause cause;
+  std::string_view words;  ///< of this moment, which can be more exact than those of the row
+};
 
 }  // namespace laneway::lane

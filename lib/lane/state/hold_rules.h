@@ -1,12 +1,12 @@
 // Which reasons hold a lane at a moment (hold_reasons.h): sets and releases each reason, from the state of
-// the lane's members. `suspended` and `map_full` are set by others.
+// the lane's members; reasons of an owner are set by their owner.
 //
 // Ownership: the lane's; what the constructor is given outlives this. Threads: the loop's. Nothing blocks.
 // The rules are applied for each run of records, not for each record.
 #pragma once
 
 #include <string>
-#include <string_view>
+#include <vector>
 
 #include "lane/commit/crash_gate.h"
 #include "lane/intake/lane_rate.h"
@@ -38,11 +38,16 @@ class HoldRules {
   bool set(Hold reason, bool present, TimePoint now);
   /// Writes the numbers of the state to the stats.
   void show();
-  /// The reasons in words; empty if the lane is not held.
+  /// Empty if the lane is not held.
+  std::vector<HeldBy> reasons() const;
+  /// The reasons in words.
   std::string held_by() const;
 
  private:
-  std::string_view words_of(const HoldReason& reason) const;
+  /// Whether a reason is present, as far as it depends on the lane and not on its pools.
+  bool applies(Hold reason, TimePoint now);
+  bool waits_for_rate(TimePoint now);
+  HeldBy describe(const HoldReason& reason) const;
 
   const LaneContext& context_;
   const Members lane_;

@@ -39,6 +39,7 @@ ServiceStatus one_lane() {
   lane.rate = 12.34567;
   lane.dead_letter_rate = 0.50004;
   lane.detail.held_by = "suspended";
+  lane.detail.hold_reasons = {{"suspended", lane::HoldCause::by_operator, "suspended"}};
   lane.detail.suspended_ms = 1767362531007;
   lane.detail.last_error = lane::LastError{17, 4, 1767362531007, "HTTP 500 \xff"};
   lane.detail.oldest =
@@ -86,7 +87,7 @@ TEST_CASE("the status is one JSON object with an object for each lane") {
   CHECK(found["commits"] == json::parse(R"({"succeeded":100,"failed":2})"));
   REQUIRE(found["lanes"].size() == 1);
   CHECK(found["lanes"][0] == json::parse(R"({
-    "topic":"orders","partition":3,"state":"suspended","suspended":true,"held_by":"suspended","lag":120,"finished_beyond_commit":30,"commits_blocked":true,
+    "topic":"orders","partition":3,"state":"suspended","suspended":true,"held_by":"suspended","hold_reasons":[{"code":"suspended","cause":"operator","text":"suspended"}],"lag":120,"finished_beyond_commit":30,"commits_blocked":true,
     "in_flight":8,"workers":16,"queued":256,"queue_capacity":512,"waiting_retries":0,"stuck":0,
     "oldest":{"offset":17,"age_seconds":80.0,"place":"waiting","attempts":4,"failed_attempt":4,"error":"HTTP 500 \ufffd"},
     "committed":17,"delivered":300,"finished":250,"finished_bytes":64000,"work_seconds":2.5,"rate":12.346,"dead_letters":5,"dead_letter_rate":0.5,

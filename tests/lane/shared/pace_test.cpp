@@ -117,7 +117,11 @@ TEST_CASE("a lane that waits for the pace of its downstream says so, and not tha
   test.partition.add(1);
   const auto limited = bit(Hold::rate_limited);
   REQUIRE(test.until([&] { return (test.lane->stats().hold_bits.get() & limited) != 0; }));
-  CHECK(test.lane->detail(SteadyClock::now()).held_by == "the downstream asks for fewer calls");
+  const auto detail = test.lane->detail(SteadyClock::now());
+  CHECK(detail.held_by == "the downstream asks for fewer calls");
+  REQUIRE(detail.hold_reasons.size() == 1);
+  CHECK(detail.hold_reasons[0].code == "rate_limited");
+  CHECK(detail.hold_reasons[0].cause == HoldCause::downstream);
 }
 
 TEST_CASE("a record that comes too often for its downstream uses up no attempt and opens no breaker") {

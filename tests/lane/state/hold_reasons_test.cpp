@@ -11,16 +11,17 @@
 using namespace laneway;
 using namespace laneway::lane;
 
-TEST_CASE("each hold reason has words of its own, and troubleshooting.md explains them") {
+TEST_CASE("each hold reason has words and a code of its own, and troubleshooting.md explains them") {
   std::ifstream file(source_folder() + "/docs/troubleshooting.md");
   std::stringstream page;
   page << file.rdbuf();
   REQUIRE_FALSE(page.str().empty());
-  std::set<std::string_view> words;
+  std::set<std::string_view> words, codes;
   for (const auto& reason : hold_reasons) {
     INFO(reason.words);
     CHECK(page.str().find("\n| `" + std::string(reason.words) + "` |") != std::string::npos);
     CHECK(words.insert(reason.words).second);
+    CHECK(codes.insert(reason.code).second);
   }
 }
 
