@@ -125,8 +125,12 @@ Result<kafka::PartitionSpan> Letters::span(const kafka::TopicPartition& partitio
   return reader_->span(partition, first_patience_);
 }
 
-Result<std::vector<kafka::CommittedOffset>> Letters::committed(Duration at_most) {
-  return directory_->committed(partitions_, std::min<Duration>(patience_, at_most));
+Result<std::vector<lane::StoredCommit>> Letters::committed(Duration at_most) {
+  const auto found = directory_->committed(partitions_, std::min<Duration>(patience_, at_most));
+  if (!found) return found.error();
+  std::vector<lane::StoredCommit> commits;
+  for (const auto& commit : *found) commits.push_back(lane::StoredCommit::read(commit));
+  return commits;
 }
 
 Result<std::unique_ptr<kafka::GroupClaim>> Letters::claim(const std::atomic<bool>& stop) {

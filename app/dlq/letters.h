@@ -18,6 +18,7 @@
 #include "kafka/admin/directory.h"
 #include "kafka/admin/group_claim.h"
 #include "kafka/admin/topic_reader.h"
+#include "lane/commit/stored_commit.h"
 
 namespace laneway::dlq {
 
@@ -49,7 +50,7 @@ class Letters {
   /// the same moment and goes on.
   Result<std::unique_ptr<kafka::GroupClaim>> claim(const std::atomic<bool>& stop);
   /// The commits of the group. Blocks for up to `at_most`, and start_deadline.
-  Result<std::vector<kafka::CommittedOffset>> committed(Duration at_most = Duration::max());
+  Result<std::vector<lane::StoredCommit>> committed(Duration at_most = Duration::max());
   /// The number of partitions of a topic, which must exist.
   Result<std::int32_t> partitions_of(const std::string& topic);
   /// The topics that the service consumes as targets of a redrive.

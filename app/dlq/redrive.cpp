@@ -97,6 +97,7 @@ class Redrive {
   bool may_send();
   Status finish();
   Status commit();
+  lane::StoredCommit position() const;
   bool stopped();
 
   struct Waiting {
@@ -122,7 +123,7 @@ class Redrive {
   std::optional<Waiting> waiting_;  // for its turn, or for the producer
   std::int64_t position_ = 0;
   bool at_end_ = false;
-  kafka::CommittedOffset committed_;
+  lane::StoredCommit committed_;
   TimePoint next_commit_;
 
   TimePoint next_send_;  // by the rate
@@ -193,7 +194,7 @@ Status Redrive::run_partition(const Work& work, Progress& progress) {
   room_ = {};
   position_ = span_.begin;
   at_end_ = false;
-  committed_ = {span_.partition, ledger_.committable(), ledger_.completion_map()};
+  committed_ = position();
   next_commit_ = SteadyClock::now() + commit_interval;
   if (auto started = letters_.start(span_); !started) return started;
   while (!stopped() && (!at_end_ || waiting_)) {
@@ -331,14 +332,21 @@ Status Redrive::finish() {
   return commit();
 }
 
+/// The position to commit.
+lane::StoredCommit Redrive::position() const {
+  return {.partition = span_.partition,
+          .offset = ledger_.committable(),
+          .map = ledger_.completed(lane::most_runs(lane::default_map_bytes))};
+}
+
 Status Redrive::commit() {
   next_commit_ = SteadyClock::now() + commit_interval;
   if (!producer_) return {};
   take_answers({});
-  const kafka::CommittedOffset now{span_.partition, ledger_.committable(), ledger_.completion_map()};
-  if (now.offset == committed_.offset && now.metadata == committed_.metadata) return {};
-  auto done = claim_->commit(now, Deadline::in(config_.start_deadline));
-  if (done) committed_ = now;
+  auto now = position();
+  if (now.offset == committed_.offset && now.map == committed_.map) return {};
+  auto done = claim_->commit(now.written(), Deadline::in(config_.start_deadline));
+  if (done) committed_ = std::move(now);
   return done;
 }
 

@@ -4,11 +4,10 @@
 
 namespace laneway::dlq {
 
-lane::CompletionMap sent_back_of(const kafka::CommittedOffset& committed, const kafka::PartitionSpan& span) {
+lane::CompletionMap sent_back_of(const lane::StoredCommit& committed, const kafka::PartitionSpan& span) {
   const bool recreated = committed.offset > span.end;
   if (committed.offset < 0 || recreated) return {span.begin, {}};
-  auto decoded = lane::decode(committed.metadata, committed.offset);
-  return decoded.map ? std::move(*decoded.map) : lane::CompletionMap{committed.offset, {}};
+  return committed.map;
 }
 
 void SentBack::add(const kafka::TopicPartition& partition, lane::CompletionMap sent) {

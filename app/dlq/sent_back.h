@@ -1,21 +1,20 @@
 // Which dead letters were sent back by `laneway dlq redrive`, from the committed offsets of its group. Pure.
 //
-// The committed offset of a partition is its first letter that was not sent. The completion map in the
-// metadata names the letters above it that were sent.
+// The committed offset of a partition is its first letter that was not sent. The completion map
+// that is stored with it names the letters above it that were sent.
 #pragma once
 
 #include <map>
 #include <vector>
 
 #include "kafka/admin/topic_reader.h"
-#include "kafka/types.h"
-#include "lane/ledger/completion_map.h"
+#include "lane/commit/stored_commit.h"
 
 namespace laneway::dlq {
 
 /// The letters of one partition that were sent back: offsets below `base` and in `runs`. No letter of `span`
 /// was sent if nothing is committed, or if the topic was created again since the commit.
-lane::CompletionMap sent_back_of(const kafka::CommittedOffset& committed, const kafka::PartitionSpan& span);
+lane::CompletionMap sent_back_of(const lane::StoredCommit& committed, const kafka::PartitionSpan& span);
 
 /// The letters of several partitions.
 class SentBack {

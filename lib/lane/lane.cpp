@@ -19,11 +19,11 @@ const delivery::RetryStage* retry_step_of(const LaneContext& context, const std:
 
 }  // namespace
 
-Lane::Lane(const LaneContext& context, const kafka::CommittedOffset& start, std::uint64_t epoch,
+Lane::Lane(const LaneContext& context, const StoredCommit& start, std::uint64_t epoch,
            std::function<void()> on_ready)
     : Lane(own_start(context, start), context, epoch, on_ready) {}
 
-Lane::Lane(const kafka::CommittedOffset& start, const LaneContext& context, std::uint64_t epoch,
+Lane::Lane(const StoredCommit& start, const LaneContext& context, std::uint64_t epoch,
            const std::function<void()>& on_ready)
     : context_(context),
       id_{start.partition, epoch},
@@ -31,7 +31,7 @@ Lane::Lane(const kafka::CommittedOffset& start, const LaneContext& context, std:
       stats_(std::make_unique<LaneStats>()),
       state_(context.lanes.pause_after),
       ledger_(ledger_of(start)),
-      suspects_(suspects_of(start)),
+      suspects_(start.suspects),
       oldest_(context, id_, ledger_, state_, delayed(), *stats_),
       gate_(context, id_, ledger_, start),
       commits_(context, start, ledger_, suspects_, gate_, *stats_),

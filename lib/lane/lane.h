@@ -49,9 +49,8 @@ namespace laneway::lane {
 
 class Lane {
  public:
-  /// `start` is the committed offset with the metadata of its commit, which the lane ignores if it was
-  /// written for another log (commit/commit_metadata.h).
-  Lane(const LaneContext& context, const kafka::CommittedOffset& start, std::uint64_t epoch,
+  /// The lane ignores what was stored for another log (commit/lane_start.h).
+  Lane(const LaneContext& context, const StoredCommit& start, std::uint64_t epoch,
        std::function<void()> on_ready);
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
@@ -92,7 +91,7 @@ class Lane {
   bool begun() const { return position_.delivered() >= 0; }
   /// The position from which a replacement lane must start so that uncommitted records run again, with the
   /// completion map of what is already committed.
-  kafka::CommittedOffset starting_point() const { return commits_.starting_point(position_.first()); }
+  StoredCommit starting_point() const { return commits_.starting_point(position_.first()); }
   /// Whether nothing of this lane may be committed now, not even in a transaction.
   bool position_in_doubt() const { return position_.in_doubt(); }
   /// Stops taking new records while the completion map is too long to be committed whole.
@@ -141,7 +140,7 @@ class Lane {
 
  private:
   /// `start` without what was written for another log.
-  Lane(const kafka::CommittedOffset& start, const LaneContext& context, std::uint64_t epoch,
+  Lane(const StoredCommit& start, const LaneContext& context, std::uint64_t epoch,
        const std::function<void()>& on_ready);
   bool delayed() const { return retry_step_ != nullptr && retry_step_->delayed(); }
   Take take(TimePoint now);

@@ -165,7 +165,7 @@ TEST_CASE("dlq: letters below the committed offset and in its completion map wer
   ledger.append(20);
   ledger.complete(ledger.append(21));
   SentBack sent;
-  sent.add(span.partition, sent_back_of({span.partition, 20, ledger.completion_map()}, span));
+  sent.add(span.partition, sent_back_of({.offset = 20, .map = ledger.completed(9)}, span));
   CHECK(sent.contains(span.partition, 19));
   CHECK_FALSE(sent.contains(span.partition, 20));
   CHECK(sent.contains(span.partition, 21));
@@ -173,7 +173,7 @@ TEST_CASE("dlq: letters below the committed offset and in its completion map wer
   CHECK_FALSE(sent.contains({"orders-dlt", 1}, 19));
   for (const std::int64_t nothing :
        {kafka::no_offset, std::int64_t{101}}) {  // 101: the topic was created again
-    sent.add(span.partition, sent_back_of({span.partition, nothing, ""}, span));
+    sent.add(span.partition, sent_back_of({.offset = nothing}, span));
     CHECK_FALSE(sent.contains(span.partition, 10));
   }
 }
@@ -307,10 +307,9 @@ TEST_CASE("dlq: what MapRoom lets through fits into the metadata of a commit") {
       }
       offset += 1 + static_cast<std::int64_t>(next() % (std::uint64_t{1} << scale));
     }
-    const auto map = lane::decode(ledger.completion_map(), ledger.committable()).map;
-    RC_ASSERT(map.has_value());
-    RC_ASSERT(*map == ledger.completed(100'000));
-    runs = map->runs.size();
+    const lane::StoredCommit commit{.offset = ledger.committable(), .map = ledger.completed(100'000)};
+    RC_ASSERT(lane::StoredCommit::read(commit.written()).map == commit.map);
+    runs = commit.map.runs.size();
     RC_ASSERT(refused == 0 || runs > 200);  // it is used before it refuses
   }));
 }

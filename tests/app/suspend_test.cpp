@@ -8,7 +8,7 @@
 #include "app/command_line.h"
 #include "app/exit_code.h"
 #include "catch.h"
-#include "lane/commit/commit_metadata.h"
+#include "lane/commit/stored_commit.h"
 #include "service/support.h"
 
 using namespace laneway;
@@ -45,7 +45,7 @@ class Suspending {
   bool suspended() const { return service_->snapshot().front().suspended(); }
   /// Whether the commit of the partition has the suspension.
   bool stored() {
-    const auto decision = lane::read_metadata(world_.committed().front().metadata).suspension;
+    const auto decision = lane::StoredCommit::read(world_.committed().front()).suspension;
     return decision && decision->suspended;
   }
 

@@ -135,7 +135,7 @@ TEST_CASE("a lane is not over while the thread that answered last has yet to sig
   world.stage().handler = &handler;
   world.partition.add(0);
   Gate gate;
-  Lane lane(world.context, kafka::CommittedOffset{{"orders", 3}, 0, {}}, 7, [&] { gate.pass(); });
+  Lane lane(world.context, StoredCommit{{"orders", 3}, 0}, 7, [&] { gate.pass(); });
   lane.start(std::make_unique<SimulatedSource>(world.partition), world.now);
   while (lane.work(world.now)) {
   }

@@ -24,8 +24,7 @@ struct WatchedLane : TestLane {
     const auto candidate = lane->commit_candidate();
     if (!candidate) return {};
     lane->committed(*candidate);
-    std::string_view metadata = candidate->metadata;
-    return take_marker(metadata);
+    return StoredCommit::read(*candidate).lives;
   }
   /// Commits as often as the lane wants a commit.
   void serve_commits() {

@@ -1,6 +1,5 @@
 // How a lane ends: drain, cancellation, abandoned records.
 #include "catch.h"
-#include "lane/commit/lane_start.h"
 #include "lane/support.h"
 
 using namespace laneway;
@@ -245,7 +244,7 @@ TEST_CASE("a drain waits for no retry: what failed is given back") {
   const auto candidate = test.lane->commit_candidate();
   REQUIRE(candidate);
   CHECK(candidate->offset == 0);
-  CHECK(map_after(*candidate).map->contains(2));
+  CHECK(StoredCommit::read(*candidate).map.contains(2));
   CHECK(test.lane->revoke(test.now) == 0);  // nothing was cut off
 }
 

@@ -67,8 +67,8 @@ struct OneHangsTest : TestLane {
     return until([&] {
       const auto candidate = lane->commit_candidate();
       if (!candidate || candidate->offset != hanging) return false;
-      const auto map = decode(candidate->metadata, hanging).map;
-      return map && std::all_of(offsets.begin(), offsets.end(), [&](auto o) { return map->contains(o); });
+      const auto map = StoredCommit::read(*candidate).map;
+      return std::all_of(offsets.begin(), offsets.end(), [&](auto o) { return map.contains(o); });
     });
   }
 

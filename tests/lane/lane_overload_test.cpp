@@ -103,8 +103,7 @@ class Overload {
     test_.stage().handler = &handler_;
     auto source = std::make_unique<GrowingLog>();
     log_ = source.get();
-    lane_ =
-        std::make_unique<Lane>(test_.context, kafka::CommittedOffset{{"notifications", 3}, 0, {}}, 7, [] {});
+    lane_ = std::make_unique<Lane>(test_.context, StoredCommit{{"notifications", 3}, 0}, 7, [] {});
     lane_->start(std::move(source), now_);
   }
   ~Overload() { lane_.reset(); }

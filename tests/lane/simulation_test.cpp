@@ -116,7 +116,7 @@ class Assignment {
 
   void commit() {
     const auto limit = random_() % 4 == 0 ? random_() % 100 : default_map_bytes;
-    partition_.commit(ledger_.committable(), ledger_.completion_map(limit));
+    partition_.commit(ledger_.committable(), encode(ledger_.completed(most_runs(limit)), limit));
   }
 
  private:

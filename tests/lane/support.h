@@ -243,7 +243,7 @@ class TestLane {
   StageContext& stage() { return context.stages.front(); }
 
   void begin(std::int64_t offset = 0, std::string metadata = {}) {
-    lane = std::make_unique<Lane>(context, kafka::CommittedOffset{{"orders", 3}, offset, std::move(metadata)},
+    lane = std::make_unique<Lane>(context, StoredCommit::read({{"orders", 3}, offset, std::move(metadata)}),
                                   7, [this] { ++signals; });
     lane->start(std::make_unique<SimulatedSource>(partition), now);
   }

@@ -2,7 +2,7 @@
 // coordinator takes to answer. On an embedded cluster.
 #include "captured_log.h"
 #include "kafka/client/client_support.h"
-#include "lane/commit/commit_metadata.h"
+#include "lane/commit/stored_commit.h"
 #include "lane/ledger/completion_map.h"
 #include "service/support.h"
 
@@ -104,10 +104,7 @@ TEST_CASE("a commit whose completion map is too long for the brokers is sent aga
                                             : handler::Outcome::done();
   });
   const auto map = [&] { return world.committed().front().metadata; };
-  const auto runs = [&] {
-    const auto decoded = lane::decode(lane::read_metadata(map()).map, 0);
-    return decoded.map ? decoded.map->runs.size() : 0;
-  };
+  const auto runs = [&] { return lane::StoredCommit::read(world.committed().front()).map.runs.size(); };
   world.produce(80);
   REQUIRE(eventually([&] { return runs() == 40; }));
   const auto whole = map().size();
@@ -161,7 +158,7 @@ TEST_CASE(
 
 TEST_CASE("a map names its topic, and the next owner of the partition uses the map") {
   Left world;
-  const auto name = lane::read_metadata(world.committed().front().metadata).log;
+  const auto name = lane::StoredCommit::read(world.committed().front()).log;
   CHECK((knows_ids() ? name.topic.size() == 22 : !name.cluster.empty()));
   const auto next = world.started();
   CHECK(eventually([&] { return world.committed_offsets().front() == records; }));

@@ -4,7 +4,7 @@
 
 #include "captured_log.h"
 #include "catch.h"
-#include "lane/commit/commit_metadata.h"
+#include "lane/commit/stored_commit.h"
 #include "service/support.h"
 
 using namespace laneway;
@@ -301,7 +301,7 @@ bool has_suspended(const Service& service, std::int32_t partition) {
 bool all_committed_as_suspended(World& world) {
   const auto committed = world.committed();
   return std::all_of(committed.begin(), committed.end(), [](const auto& offset) {
-    const auto decision = lane::read_metadata(offset.metadata).suspension;
+    const auto decision = lane::StoredCommit::read(offset).suspension;
     return offset.offset >= 0 && decision && decision->suspended;
   });
 }

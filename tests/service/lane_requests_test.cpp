@@ -5,7 +5,6 @@
 #include <memory>
 
 #include "catch.h"
-#include "lane/commit/commit_metadata.h"
 #include "lane/member/fake_group.h"
 #include "lane/support.h"
 #include "service/support.h"

@@ -2,7 +2,7 @@
 #include <array>
 
 #include "captured_log.h"
-#include "lane/commit/commit_metadata.h"
+#include "lane/commit/stored_commit.h"
 #include "lane/ledger/completion_map.h"
 #include "lane/member/consumer_loop.h"
 #include "service/support.h"
@@ -15,10 +15,7 @@ namespace {
 
 /// Whether this record, which is above the committed offset, is committed as done.
 bool committed_as_done(World& world, std::size_t partition, std::int64_t offset) {
-  const auto committed = world.committed().at(partition);
-  const auto map = lane::read_metadata(committed.metadata).map;
-  const auto decoded = lane::decode(map, std::max<std::int64_t>(committed.offset, 0));
-  return decoded.map && decoded.map->contains(offset);
+  return lane::StoredCommit::read(world.committed().at(partition)).map.contains(offset);
 }
 
 enum class Seen : std::uint8_t { committed, not_committed, disturbed };

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <chrono>
 
-#include "lane/shared/crash_watch.h"
+#include "lane/commit/stored_commit.h"
 
 namespace laneway::stories {
 namespace {
@@ -17,13 +17,6 @@ constexpr std::size_t most_good_letters = 25;  // that an outage may cost
 std::int64_t now_ms() {
   return std::chrono::duration_cast<milliseconds>(std::chrono::system_clock::now().time_since_epoch())
       .count();
-}
-
-/// The completion map of a commit's metadata; empty if it has none that can be read.
-lane::CompletionMap map_of(const CommittedOffset& offset) {
-  std::string_view text = offset.metadata;
-  (void)lane::take_marker(text);
-  return lane::decode(text, offset.offset).map.value_or(lane::CompletionMap{});
 }
 
 }  // namespace
@@ -188,7 +181,7 @@ std::uint64_t Facts::commits(Client client, const std::vector<CommittedOffset>& 
   const auto number = ++now_;
   for (const auto& offset : offsets) {
     if (offset.offset < 0) continue;
-    auto map = map_of(offset);
+    auto map = lane::StoredCommit::read(offset).map;
     if (story_.work != Work::transactional) judge_commit(offset, map);
     sent_[offset.partition].push_back(
         {offset.partition, members_[client], offset.offset, std::move(map), number, 0});

@@ -1,23 +1,17 @@
 #include "lane/commit/commit_position.h"
 
-#include <algorithm>
-#include <string>
-#include <string_view>
-#include <utility>
-
 #include "telemetry/log.h"
 
 namespace laneway::lane {
 
-CommitPosition::CommitPosition(const LaneContext& context, const kafka::CommittedOffset& start,
-                               const Ledger& ledger, const Suspects& suspects, CrashGate& gate,
-                               LaneStats& stats)
+CommitPosition::CommitPosition(const LaneContext& context, const StoredCommit& start, const Ledger& ledger,
+                               const Suspects& suspects, CrashGate& gate, LaneStats& stats)
     : ledger_(ledger),
       suspects_(suspects),
       gate_(gate),
       stats_(stats),
       log_{start.topic_id, context.cluster},
-      suspension_(read_metadata(start.metadata).suspension),
+      suspension_(start.suspension),
       committed_suspension_(suspension_),
       acknowledged_(start) {
   stats_.committed.offset.set(start.offset);
@@ -53,38 +47,29 @@ std::optional<kafka::CommittedOffset> CommitPosition::candidate(bool drains, std
   sent_finished_ = finished();
   sent_suspension_ = suspension_;
   sent_of_this_log_ = true;
-  return kafka::CommittedOffset{acknowledged_.partition, offset, metadata(offset, most, whole)};
+  return written(offset, most, whole);
 }
 
-/// Without a map, suspects and a suspension, nothing has to name the log. Suspects that do not fit are taken
-/// for records that an outage may have stopped. The lane holds if a whole map is too long: suspects must not
-/// be the reason for that.
-std::string CommitPosition::metadata(std::int64_t offset, std::size_t most, bool whole) const {
-  const auto& marker = gate_.watch().marker();
-  auto suspects = suspects_.text(offset, most / 4);
-  const auto fields = fields_of({marker, log_, suspension_, {}, suspects});
-  const auto map = ledger_.completion_map(whole ? max_map_bytes : most - std::min(most, fields.size()));
-  if (whole && fields.size() + map.size() > most) suspects.clear();
-  const bool named = !map.empty() || !suspects.empty() || (suspension_ && suspension_->suspended);
-  auto text = named ? fields_of({marker, log_, suspension_, {}, suspects}) + map
-                    : fields_of({marker, {}, suspension_, {}, {}});
-  return map.empty() && text.size() > most ? suspension_only(most) : text;
-}
-
-/// For brokers that accept hardly any metadata.
-std::string CommitPosition::suspension_only(std::size_t most) const {
-  auto text = fields_of({{}, {}, suspension_, {}, {}});
-  if (text.size() <= most) return text;
-  if (suspension_->suspended)
+/// Brokers that accept hardly any metadata do not even get a suspension.
+kafka::CommittedOffset CommitPosition::written(std::int64_t offset, std::size_t most, bool whole) const {
+  const StoredCommit commit{.partition = acknowledged_.partition,
+                            .offset = offset,
+                            .log = log_,
+                            .lives = gate_.watch().marker(),
+                            .suspension = suspension_,
+                            .suspects = suspects_.offsets(),
+                            .map = ledger_.completed(most_runs(whole ? max_map_bytes : most))};
+  auto written = commit.written(most, whole);
+  if (suspended_ms() && written.metadata.empty())
     telemetry::warn(
         "a suspension is too long for the brokers: only this process knows of it, and a restart or another "
         "owner of the partition goes on",
-        {{"topic", acknowledged_.partition.topic},
-         {"partition", acknowledged_.partition.partition},
-         {"bytes", text.size()},
+        {{"topic", commit.partition.topic},
+         {"partition", commit.partition.partition},
+         {"bytes", StoredCommit{.suspension = suspension_}.written().metadata.size()},
          {"limit", most},
          {"setting", "offset.metadata.max.bytes"}});
-  return {};
+  return written;
 }
 
 /// Whether a drain need not commit again. If the topic were deleted and created again meanwhile, unseen by
@@ -96,7 +81,7 @@ bool CommitPosition::rests_committed(std::int64_t offset) const {
 
 bool CommitPosition::committed(const kafka::CommittedOffset& offset) {
   if (!sent_of_this_log_ || offset.offset < acknowledged_.offset) return false;
-  acknowledged_ = offset;
+  acknowledged_ = StoredCommit::read(offset);
   committed_map_version_ = sent_map_version_;
   committed_finished_ = sent_finished_;
   committed_suspension_ = sent_suspension_;
@@ -104,18 +89,19 @@ bool CommitPosition::committed(const kafka::CommittedOffset& offset) {
   gate_.committed(sent_marker_version_);
   stats_.committed.offset.set(offset.offset);
   // Brokers that accept hardly any metadata may have got the offset alone, which suspends nothing.
-  const bool stored =
-      sent_suspension_ && (!sent_suspension_->suspended || read_metadata(offset.metadata).suspension);
+  const bool stored = sent_suspension_ && (!sent_suspension_->suspended || acknowledged_.suspension);
   stats_.committed.decision_ms.set(stored ? sent_suspension_->at_ms : 0);
   return true;
 }
 
-kafka::CommittedOffset CommitPosition::starting_point(std::int64_t first) const {
+StoredCommit CommitPosition::starting_point(std::int64_t first) const {
   const auto& partition = acknowledged_.partition;
-  if (acknowledged_.offset == kafka::no_offset) return {partition, first, {}, log_.topic};
-  auto metadata = read_metadata(acknowledged_.metadata);
-  metadata.lives = gate_.watch().left_behind();  // starting over is no death
-  return {partition, acknowledged_.offset, fields_of(metadata) + metadata.map, log_.topic};
+  if (acknowledged_.offset == kafka::no_offset)
+    return {.partition = partition, .offset = first, .topic_id = log_.topic};
+  auto start = acknowledged_;
+  start.topic_id = log_.topic;
+  start.lives = gate_.watch().left_behind();  // starting over is no death
+  return start;
 }
 
 /// Without the records that an earlier life has finished.
@@ -130,7 +116,7 @@ bool CommitPosition::has_uncommitted() const {
 }
 
 void CommitPosition::start_over() {
-  acknowledged_ = {acknowledged_.partition, kafka::no_offset, {}};
+  acknowledged_ = {.partition = acknowledged_.partition};
   log_.topic.clear();  // another topic may have the name now
   sent_of_this_log_ = false;
   committed_suspension_.reset();

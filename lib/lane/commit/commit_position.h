@@ -1,6 +1,5 @@
-// The committed position of a lane and the position to commit: the offset, and the metadata
-// of commit_metadata.h: the completion map above the offset, the suspects, the marker of the crash watch, and
-// what an operator has decided. A commit counts when the broker has acknowledged it.
+// The committed position of a lane and the position to commit, with all that a commit stores
+// (stored_commit.h). A commit counts when the broker has acknowledged it.
 //
 // Ownership: the lane's; what the constructor is given outlives this. Threads: the loop's. Nothing blocks.
 #pragma once
@@ -8,11 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
 
-#include "kafka/types.h"
-#include "lane/commit/commit_metadata.h"
 #include "lane/commit/crash_gate.h"
+#include "lane/commit/stored_commit.h"
 #include "lane/ledger/ledger.h"
 #include "lane/ledger/suspects.h"
 #include "lane/state/lane_stats.h"
@@ -21,12 +18,11 @@ namespace laneway::lane {
 
 class CommitPosition {
  public:
-  CommitPosition(const LaneContext& context, const kafka::CommittedOffset& start, const Ledger& ledger,
+  CommitPosition(const LaneContext& context, const StoredCommit& start, const Ledger& ledger,
                  const Suspects& suspects, CrashGate& gate, LaneStats& stats);
 
-  /// The position to commit, if it differs from the acknowledged one. The metadata has at most `most` bytes:
-  /// the map is cut first, a suspension last. A map that must be `whole` is not cut. If the lane drains, the
-  /// commit marks a clean end.
+  /// The position to commit, if it differs from the acknowledged one; `most` and `whole` as for
+  /// StoredCommit::written(). If the lane drains, the commit marks a clean end.
   std::optional<kafka::CommittedOffset> candidate(bool drains, std::size_t most, bool whole);
   /// The broker has acknowledged this candidate. Returns false if the candidate belonged to another log.
   bool committed(const kafka::CommittedOffset& offset);
@@ -46,14 +42,13 @@ class CommitPosition {
   std::uint64_t finished_since() const { return finished() - committed_finished_; }
   /// The position from which a replacement lane must start so that uncommitted records run again. `first`:
   /// the first offset that was popped.
-  kafka::CommittedOffset starting_point(std::int64_t first) const;
+  StoredCommit starting_point(std::int64_t first) const;
   /// The log was replaced by another one: earlier commits, also those under way, do not count any more.
   void start_over();
 
  private:
   bool rests_committed(std::int64_t offset) const;
-  std::string metadata(std::int64_t offset, std::size_t most, bool whole) const;
-  std::string suspension_only(std::size_t most) const;
+  kafka::CommittedOffset written(std::int64_t offset, std::size_t most, bool whole) const;
   std::uint64_t finished() const;
 
   const Ledger& ledger_;
@@ -64,7 +59,7 @@ class CommitPosition {
   std::optional<Suspension> suspension_;
   std::optional<Suspension> sent_suspension_;
   std::optional<Suspension> committed_suspension_;
-  kafka::CommittedOffset acknowledged_;
+  StoredCommit acknowledged_;
   std::uint64_t committed_map_version_ = 0;
   std::uint64_t sent_map_version_ = 0;
   std::uint64_t committed_suspects_version_ = 0;

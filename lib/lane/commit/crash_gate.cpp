@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "lane/commit/commit_metadata.h"
 #include "telemetry/log.h"
 
 namespace laneway::lane {
@@ -28,12 +27,12 @@ std::uint32_t records_of(const handler::RecordBatch& batch) {
 }  // namespace
 
 CrashGate::CrashGate(const LaneContext& context, const LaneId& id, const Ledger& ledger,
-                     const kafka::CommittedOffset& start)
+                     const StoredCommit& start)
     : context_(context),
       id_(id),
       ledger_(ledger),
       start_offset_(start.offset),
-      watch_(read_metadata(start.metadata).lives, context.retry.max_crashes, context.process),
+      watch_(start.lives, context.retry.max_crashes, context.process),
       closed_(watch_.watches()) {}
 
 void CrashGate::start() const {

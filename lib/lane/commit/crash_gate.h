@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "handler/record_batch.h"
+#include "lane/commit/stored_commit.h"
 #include "lane/ledger/ledger.h"
 #include "lane/shared/crash_watch.h"
 #include "lane/shared/lane_context.h"
@@ -19,9 +20,7 @@ namespace laneway::lane {
 
 class CrashGate {
  public:
-  /// `start` is the committed offset with the marker of its commit.
-  CrashGate(const LaneContext& context, const LaneId& id, const Ledger& ledger,
-            const kafka::CommittedOffset& start);
+  CrashGate(const LaneContext& context, const LaneId& id, const Ledger& ledger, const StoredCommit& start);
 
   bool careful() const { return watch_.careful(); }
   /// While the gate is closed, no record goes to the pool before may_begin() has allowed it.

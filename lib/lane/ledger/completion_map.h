@@ -1,4 +1,4 @@
-// The completed records above a committed offset, and their text form for the metadata of a commit.
+// The completed records above a committed offset, and their text form (commit/stored_commit.h).
 //
 // The text is printable ASCII: "laneway1:" and base64url (RFC 4648, 5, without padding) of varints (LEB128)
 // base, then gap and length of each run, then 4 bytes CRC-32C (RFC 3720, B.4; little-endian) over the prefix
@@ -13,6 +13,7 @@
 // Pure: no threads, no clock; throws nothing except std::bad_alloc.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -46,6 +47,9 @@ constexpr std::size_t default_map_bytes = 4000;
 /// A longer text is refused unread. This bounds what decoding allocates.
 constexpr std::size_t max_map_bytes = 65536;
 
+/// A run takes at least two bytes: more runs do not fit.
+constexpr std::size_t most_runs(std::size_t bytes) { return std::min(bytes, max_map_bytes) / 2; }
+
 /// The longest prefix of the runs that fits into max_bytes (and into max_map_bytes); empty if not even one
 /// run fits.
 std::string encode(const CompletionMap& map, std::size_t max_bytes = default_map_bytes);
@@ -56,7 +60,7 @@ struct DecodedMap {
   std::string reason;
 };
 
-/// Reads the metadata of a commit of offset `base`. Empty text is a map without runs; anything that encode()
+/// Reads the map of a commit of offset `base`. Empty text is a map without runs; anything that encode()
 /// would not have written for this offset is refused.
 DecodedMap decode(std::string_view text, std::int64_t base);
 

@@ -112,11 +112,6 @@ CompletionMap Ledger::completed(std::size_t max_runs) const {
   return map;
 }
 
-std::string Ledger::completion_map(std::size_t max_bytes) const {
-  // A run takes at least two bytes, so more runs would not fit.
-  return encode(completed(std::min(max_bytes, max_map_bytes) / 2), max_bytes);
-}
-
 void Ledger::begin_segment(std::int64_t first_offset) {
   segments_.push_back({next_, first_offset});
   shift_ = first_offset - static_cast<std::int64_t>(next_);

@@ -103,8 +103,6 @@ class Ledger {
 
   /// The completed records above committable(): their first max_runs runs.
   CompletionMap completed(std::size_t max_runs) const;
-  /// The same map as metadata for the commit of committable().
-  std::string completion_map(std::size_t max_bytes = default_map_bytes) const;
   /// Changes when records above the oldest incomplete one are completed. When committable() moves instead,
   /// the number may stay the same, but then there is a commit to make anyway.
   std::uint64_t map_version() const { return map_version_; }

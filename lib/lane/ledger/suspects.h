@@ -2,18 +2,13 @@
 // are expected to fail again, so their failures show nothing about the downstream. Each commit carries them,
 // so that the next owner of the partition knows them.
 //
-// The text is "failed=3,1,12 ": the distance of the first offset from the committed offset, then that of each
-// offset from the one before.
-//
 // Ownership, threads: one owner, one thread. Pure: no clock, no Kafka, nothing blocks. Bounded by the records
 // of the lane that have failed.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <map>
-#include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace laneway::lane {
@@ -22,12 +17,9 @@ class Ledger;
 
 class Suspects {
  public:
-  /// Removes the text from the front of the metadata of a commit of offset `base`. Leaves metadata that does
-  /// not begin with such a text unchanged.
-  static Suspects take(std::string_view& metadata, std::int64_t base);
-  /// The text for a commit of offset `base`: the first suspects, as far as they fit into `most_bytes`; empty
-  /// if there are none.
-  std::string text(std::int64_t base, std::size_t most_bytes) const;
+  /// `offsets`: in rising order, as a commit stores them.
+  explicit Suspects(std::vector<std::int64_t> offsets = {}) : offsets_(std::move(offsets)) {}
+  const std::vector<std::int64_t>& offsets() const { return offsets_; }
 
   bool contains(std::int64_t offset) const;
   /// Records that have failed, by offset: whether each is a suspect, as far as is known now.

@@ -11,7 +11,7 @@ std::atomic<std::uint64_t> last_epoch{0};
 
 }  // namespace
 
-MemberLane& MemberLanes::add(const kafka::CommittedOffset& start, TimePoint now) {
+MemberLane& MemberLanes::add(const StoredCommit& start, TimePoint now) {
   auto& added = *(lanes_[start.partition] = std::make_unique<MemberLane>());
   added.tick = ticks_.emplace(now, &added);
   changed_ = true;

@@ -46,7 +46,7 @@ class MemberLanes {
   MemberLanes(const LaneContext& context, Signal& signal) : context_(context), signal_(signal) {}
 
   /// Adds a lane that begins at `start`; the lane needs a source before anything else.
-  MemberLane& add(const kafka::CommittedOffset& start, TimePoint now);
+  MemberLane& add(const StoredCommit& start, TimePoint now);
   MemberLane* find(const kafka::TopicPartition& partition) const;
   std::vector<MemberLane*> all() const;
   std::vector<MemberLane*> of(const std::vector<kafka::TopicPartition>& partitions) const;

@@ -36,15 +36,13 @@ void MemberRebalance::ask_committed(std::uint64_t request, const Partitions& par
 
 void MemberRebalance::assign(const std::vector<kafka::CommittedOffset>& from) {
   std::vector<Opened> opened;
-  for (const auto& start : from)
-    opened.push_back(
-        open({start.partition, std::max(start.offset, kafka::no_offset), start.metadata, start.topic_id}));
+  for (const auto& start : from) opened.push_back(open(StoredCommit::read(start)));
   if (auto status = consumer_.assign(from); !status) health_.client_broken(status.error().text());
   for (auto& lane : opened) start(std::move(lane));
 }
 
 /// The partition's queue must be open before the assignment; otherwise records slip into the group's queue.
-MemberRebalance::Opened MemberRebalance::open(const kafka::CommittedOffset& start) {
+MemberRebalance::Opened MemberRebalance::open(const StoredCommit& start) {
   auto& lane = lanes_.add(start, now_);
   return {&lane, open_source_(consumer_, start.partition, lane.on_ready)};
 }
@@ -124,7 +122,7 @@ void MemberRebalance::end_lane(MemberLane& lane, Lane::Ending ending) {
 void MemberRebalance::start_over() {
   auto lanes = lanes_.all();
   std::erase_if(lanes, [](const MemberLane* lane) { return lane->leaving || !lane->lane->begun(); });
-  std::vector<kafka::CommittedOffset> from;
+  std::vector<StoredCommit> from;
   for (auto* lane : lanes) {
     from.push_back(lane->lane->starting_point());
     end_lane(*lane, Lane::Ending::starts_over);

@@ -54,7 +54,7 @@ class MemberRebalance final : public RebalanceSteps {
 
  private:
   using Opened = std::pair<MemberLane*, std::unique_ptr<PartitionSource>>;
-  Opened open(const kafka::CommittedOffset& start);
+  Opened open(const StoredCommit& start);
   void start(Opened opened);
   void note_uncommitted(const Lane& lane);
   void end_lane(MemberLane& lane, Lane::Ending ending);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "lane/commit/lane_start.h"
+#include "lane/commit/stored_commit.h"
 #include "telemetry/log.h"
 
 namespace laneway::lane {
@@ -180,7 +180,8 @@ void RebalanceMachine::ask_later(TimePoint now) {
 void RebalanceMachine::committed_offsets(const kafka::Committed& committed, TimePoint now) {
   if (committed.request != request_ || arriving_.empty()) return;
   auto from = committed.offsets;
-  if (needs_.topic_id) std::erase_if(from, lacks_id);
+  if (needs_.topic_id)
+    std::erase_if(from, [](const auto& start) { return StoredCommit::read(start).lacks_id(); });
   std::set<kafka::TopicPartition> missing;
   if (from.size() < arriving_.size()) missing = arriving_;
   for (const auto& start : from) missing.erase(start.partition);

@@ -1,7 +1,7 @@
 #include "lane/shared/crash_watch.h"
 
 #include <algorithm>
-#include <charconv>
+#include <utility>
 
 namespace laneway::lane {
 namespace {
@@ -11,49 +11,7 @@ constexpr std::uint32_t growth = 4;     // of a group that has finished
 constexpr std::uint32_t largest = 256;  // group
 constexpr std::uint32_t parts = 16;     // of a group in which a process died
 
-/// Takes "name=number " off the front.
-template <class Number>
-std::optional<Number> take(std::string_view& text, std::string_view name) {
-  if (text.substr(0, name.size()) != name) return {};
-  Number value{};
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data() + name.size(), end, value);
-  if (error != std::errc() || rest == end || *rest != ' ' || value < 0) return {};
-  text.remove_prefix(static_cast<std::size_t>(rest + 1 - text.data()));
-  return value;
-}
-
 }  // namespace
-
-std::string encode(const LifeMarker& marker) {
-  if (marker.lives == 0) return {};
-  std::string text = "lives=" + std::to_string(marker.lives) + ' ';
-  if (marker.suspect)
-    text += "suspect=" + std::to_string(*marker.suspect) + " deaths=" + std::to_string(marker.deaths) + ' ';
-  else if (marker.among > 0)
-    text += "among=" + std::to_string(marker.among) + ' ';
-  for (const auto id : marker.by) text += "by=" + std::to_string(id) + ' ';
-  return text;
-}
-
-LifeMarker take_marker(std::string_view& metadata) {
-  auto rest = metadata;
-  const auto lives = take<std::uint32_t>(rest, "lives=");
-  if (!lives || *lives == 0) return {};
-  LifeMarker marker;
-  marker.lives = *lives;
-  marker.suspect = take<std::int64_t>(rest, "suspect=");
-  if (marker.suspect) {
-    const auto deaths = take<std::uint32_t>(rest, "deaths=");
-    if (!deaths) return {};
-    marker.deaths = *deaths;
-  } else {
-    marker.among = take<std::uint32_t>(rest, "among=").value_or(0);
-  }
-  while (const auto id = take<ProcessId>(rest, "by=")) marker.by.push_back(*id);
-  metadata = rest;
-  return marker;
-}
 
 LifeMarker outlived(const LifeMarker& marker, ProcessId self) {
   const bool here = self != 0 && std::find(marker.by.begin(), marker.by.end(), self) != marker.by.end();

@@ -31,8 +31,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/fair_turn.h"
@@ -57,11 +55,6 @@ struct LifeMarker {
   friend bool operator==(const LifeMarker&, const LifeMarker&) = default;
 };
 
-/// The marker as the beginning of a commit's metadata: "lives=3 suspect=1234 deaths=1 by=7 by=9 "; empty
-/// after a clean end.
-std::string encode(const LifeMarker& marker);
-/// Removes a marker from the front of `metadata`. Leaves text that is no marker unchanged.
-LifeMarker take_marker(std::string_view& metadata);
 /// The marker as it counts for process `self`. If one of the lives was its own, the records that were running
 /// in that life did not kill, so the result is empty; otherwise the marker is unchanged.
 LifeMarker outlived(const LifeMarker& marker, ProcessId self);

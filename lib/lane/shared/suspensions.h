@@ -1,6 +1,6 @@
 // What operators have decided about partitions: to suspend them, and to resume them.
 //
-// A decision travels: the lane writes it into its commits (commit/commit_metadata.h), so the next owner of
+// A decision travels: the lane writes it into its commits (commit/stored_commit.h), so the next owner of
 // the partition finds it, also after a restart. The later decision counts, whichever process it was made in:
 // so a partition that is resumed elsewhere and comes back is not suspended again by what this process
 // remembers. The process remembers its decisions for partitions that come to it later, and for commits that

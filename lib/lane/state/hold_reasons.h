@@ -47,7 +47,7 @@ static_assert(name_of(HoldCause::by_operator) == hold_causes.back(), "a name for
 
 /// Who finds out whether a reason is present. They are asked in this order.
 enum class HoldSetter : std::uint8_t {
-  pools,     ///< Bulkheads::blocked
+  pools,     ///< Stages::blocked
   lane,      ///< HoldRules::applies
   rate,      ///< both of them, after the others: a lane that is held anyhow does not wait for its rate
   by_owner,  ///< the reason's owner, which calls HoldRules::set

@@ -133,7 +133,7 @@ class QuietSimulation {
           stage_(process.context.retry_stages == nullptr ? nullptr : all.stages_.find(key.first)),
           state_(seconds(5)),
           ledger_(ledger_of(committed())),
-          suspects_(suspects_of(committed())),
+          suspects_(committed().suspects),
           oldest_(process.context, id_, ledger_, state_, false, stats_),
           attempts_(process.context, process.downstream, false, {id_, ledger_, oldest_, stage_}),
           ids_(id_.partition),
@@ -163,7 +163,9 @@ class QuietSimulation {
       int number;
       bool fails;
     };
-    kafka::CommittedOffset committed() const { return {id_.partition, log_.committed, log_.metadata}; }
+    StoredCommit committed() const {
+      return StoredCommit::read({id_.partition, log_.committed, log_.metadata});
+    }
 
     int number_of(const handler::Item& item) const {
       return log_.records[static_cast<std::size_t>(item.offset())].number;
@@ -274,7 +276,10 @@ class QuietSimulation {
     void commit() {
       note_suspects();
       log_.committed = ledger_.committable();
-      log_.metadata = suspects_.text(log_.committed, 1000) + ledger_.completion_map(3000);
+      const StoredCommit commit{.offset = log_.committed,
+                                .suspects = suspects_.offsets(),
+                                .map = ledger_.completed(most_runs(default_map_bytes))};
+      log_.metadata = commit.written().metadata;
     }
 
    private:

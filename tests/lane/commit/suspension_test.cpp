@@ -1,9 +1,6 @@
 // A suspension by an operator travels in the commits of its partition.
-#include <rapidcheck.h>
-
 #include "captured_log.h"
 #include "catch.h"
-#include "lane/commit/commit_metadata.h"
 #include "lane/support.h"
 
 using namespace laneway;
@@ -244,16 +241,8 @@ TEST_CASE("a suspension outlives that the id of its topic or cluster cannot be r
 TEST_CASE("a lane that starts over keeps its suspension") {
   SuspendedLane test;
   test.begin(7, "suspended=1000 ");
-  CHECK(test.lane->starting_point().metadata == "suspended=1000 ");
-}
-
-TEST_CASE("a decision is read as it was written, and text that is no time is none") {
-  REQUIRE(rc::check("any decision", [] {
-    const Suspension decision{*rc::gen::arbitrary<bool>(), *rc::gen::inRange<std::int64_t>(0, 1LL << 60)};
-    RC_ASSERT(read_metadata(fields_of({{}, {}, decision, {}})).suspension == decision);
-  }));
-  for (const char* text : {"suspended= ", "suspended=x ", "suspended=-1 ", "suspended=99999999999999999999 "})
-    CHECK_FALSE(read_metadata(text).suspension);
+  CHECK(test.lane->starting_point().suspension == Suspension{true, 1000});
+  CHECK_FALSE(test.lane->starting_point().has_map());
 }
 
 TEST_CASE("a paused lane finds its beginning, too, so that a suspension can be committed") {

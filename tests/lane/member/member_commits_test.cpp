@@ -129,7 +129,7 @@ struct ExactMember : CommittingMember {
     commits.emplace(*consumer, std::move(made), lanes_of_member, stats);
     commits->follow({seconds(1), 1}, now);
     for (const auto& offset : start) {
-      auto& lane = lanes_of_member.add(offset, now);
+      auto& lane = lanes_of_member.add(StoredCommit::read(offset), now);
       lane.lane->start(std::make_unique<SimulatedSource>(partitions[offset.partition]), now);
     }
   }

@@ -1,7 +1,5 @@
 #include "lane/shared/crash_watch.h"
 
-#include <rapidcheck.h>
-
 #include "catch.h"
 
 using namespace laneway;
@@ -19,32 +17,6 @@ CrashWatch life_after(const LifeMarker& before, ProcessId process = 0) {
 }
 
 }  // namespace
-
-TEST_CASE("a marker is taken off the front of the metadata, and nothing else is") {
-  REQUIRE(rc::check("any marker before any map", [] {
-    LifeMarker marker{*rc::gen::inRange<std::uint32_t>(1, 1'000'000), {}, 0};
-    if (*rc::gen::arbitrary<bool>()) {
-      marker.suspect = *rc::gen::inRange<std::int64_t>(0, std::int64_t{1} << 60);
-      marker.deaths = *rc::gen::inRange<std::uint32_t>(0, 1000);
-    } else {
-      marker.among = *rc::gen::inRange<std::uint32_t>(0, 1000);
-    }
-    marker.by = *rc::gen::arbitrary<std::vector<ProcessId>>();
-    const std::string text = encode(marker) + "laneway1:6AcCAwrIAdIyeeU";
-    std::string_view rest = text;
-    RC_ASSERT(take_marker(rest) == marker);
-    RC_ASSERT(rest == "laneway1:6AcCAwrIAdIyeeU");
-  }));
-  for (const char* text :
-       {"", "laneway1:6AcCAwrIAdIyeeU", "lives=", "lives=x ", "lives=-1 ", "lives=0 by=7 ", "lives=1",
-        "somebody's", "lives=99999999999999 ", "lives=2 suspect=7 ", "lives=2 suspect=7 deaths=1"}) {
-    std::string_view rest = text;
-    CHECK(take_marker(rest) == LifeMarker{});
-    CHECK(rest == text);
-  }
-  CHECK(encode(LifeMarker{}).empty());
-  CHECK(encode(LifeMarker{2, 7, 1}) == "lives=2 suspect=7 deaths=1 ");
-}
 
 TEST_CASE("lives without progress are counted, progress and a clean end set them back") {
   const CrashWatch first = life_after({});

@@ -7,7 +7,6 @@
 #include <optional>
 #include <stdexcept>
 
-#include "lane/commit/lane_start.h"
 #include "lane/stage/pooled_lane.h"
 #include "lane/stage/random_pools.h"
 #include "pool/permits.h"
@@ -221,9 +220,9 @@ class History {
   }
 
   void begin() {
-    const auto map = map_after({{}, committed_, metadata_}).map;
-    if (!map) throw std::runtime_error("what was committed can be read");
-    judge_.begin_life(committed_, *map);
+    const auto start = StoredCommit::read({{}, committed_, metadata_});
+    if (!start.map_error.empty()) throw std::runtime_error("what was committed can be read");
+    judge_.begin_life(committed_, start.map);
     test_.partition.go_to(committed_);
     test_.partition.paused = false;
     test_.begin(committed_, metadata_);
@@ -247,9 +246,9 @@ class History {
   void commit() {
     const auto candidate = test_.lane->commit_candidate();
     if (!candidate) return;
-    const auto map = map_after(*candidate).map;
-    judge_.demand(map.has_value(), "a committed map can be read");
-    judge_.committed(candidate->offset, map.value_or(CompletionMap()));
+    const auto commit = StoredCommit::read(*candidate);
+    judge_.demand(commit.map_error.empty(), "a committed map can be read");
+    judge_.committed(candidate->offset, commit.map);
     committed_ = candidate->offset;
     metadata_ = candidate->metadata;
     test_.lane->committed(*candidate);

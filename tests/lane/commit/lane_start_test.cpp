@@ -1,0 +1,60 @@
+#include "lane/commit/lane_start.h"
+
+#include "captured_log.h"
+#include "catch.h"
+#include "lane/support.h"
+
+using namespace laneway;
+using namespace laneway::lane;
+
+namespace {
+
+constexpr const char* this_topic = "7kQ0m2XwTzu7v5n0mQmR3A";
+constexpr const char* other_topic = "Zx9eQ1BsQ7m0cYk1aPpLrw";
+
+/// A commit of partition 3 of "orders", as the brokers answer.
+StoredCommit committed(std::int64_t offset, std::string text) {
+  return StoredCommit::read({{"orders", 3}, offset, std::move(text), this_topic});
+}
+
+/// How many of the records 0 to 9 a lane runs that begins with `start`.
+std::size_t run_by(const StoredCommit& start) {
+  TestLane test;
+  test.context.cluster = "this cluster";
+  test.partition.add_run(0, 10);
+  test.handler.open();
+  test.lane = std::make_unique<Lane>(test.context, start, 7, [] {});
+  test.lane->start(std::make_unique<SimulatedSource>(test.partition), test.now);
+  REQUIRE(test.until([&] { return test.commit_offset() == 10; }));
+  return test.lane->stats().outcomes[0].get();
+}
+
+}  // namespace
+
+TEST_CASE("a lane ignores what was committed for another topic, and says so") {
+  const auto metadata = [](const std::string& topic) {
+    return "lives=3 topic=" + topic + ' ' + encode(CompletionMap{0, {{1, 4}}});
+  };
+  CHECK(run_by(committed(0, metadata(this_topic))) == 7);
+  CHECK(run_by(committed(0, encode(CompletionMap{0, {{1, 4}}}))) == 7);  // of an older version
+  CHECK(run_by(committed(0, "cluster=this " + encode(CompletionMap{0, {{1, 4}}}))) == 10);
+  const CapturedLog log;
+  CHECK(run_by(committed(0, metadata(other_topic))) == 10);
+  CHECK(log.lines({"completion map ignored", "topic=orders partition=3", "another topic", other_topic}) == 1);
+}
+
+TEST_CASE("a lane names its log beside a map, and only there") {
+  TestLane test;
+  test.context.cluster = "4711";
+  test.partition.add_run(0, 3);
+  test.lane = std::make_unique<Lane>(test.context, committed(0, ""), 7, [] {});
+  test.lane->start(std::make_unique<SimulatedSource>(test.partition), test.now);
+  test.handler.answer(1);
+  REQUIRE(test.until_outstanding(2));
+  CHECK(test.lane->commit_candidate()->metadata ==
+        "topic=7kQ0m2XwTzu7v5n0mQmR3A " + encode(CompletionMap{0, {{1, 2}}}));
+  CHECK(test.lane->commit_candidate(30)->metadata.empty());  // no room for both
+  test.handler.answer_done({0, 2});
+  REQUIRE(test.until_outstanding(0));
+  CHECK(test.lane->commit_candidate()->metadata.empty());
+}
