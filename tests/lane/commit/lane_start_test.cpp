@@ -58,3 +58,48 @@ TEST_CASE("a lane names its log beside a map, and only there") {
   REQUIRE(test.until_outstanding(0));
   CHECK(test.lane->commit_candidate()->metadata.empty());
 }
+
+TEST_CASE("what was stored for another log is ignored as a whole") {
+  const CapturedLog log;
+  LaneContext context;
+  const std::string stored =
+      "lives=2 topic=another suspended=5 failed=1 " + encode(CompletionMap{0, {{1, 4}}});
+  const auto start = own_start(context, committed(0, stored));
+  CHECK(start.offset == 0);
+  CHECK(start.topic_id == this_topic);
+  CHECK(start.lives == LifeMarker{});
+  CHECK_FALSE(start.suspension);
+  CHECK(start.suspects.empty());
+  CHECK_FALSE(start.has_map());
+  CHECK(log.lines({"completion map ignored", "offset=0", "another topic"}) == 1);
+}
+
+TEST_CASE("while the id of the log cannot be read, only the map is ignored") {
+  const CapturedLog log;
+  LaneContext context;
+  const std::string fields = "lives=2 cluster=4711 suspended=5 failed=1 ";
+  const auto start = own_start(context, committed(0, fields + encode(CompletionMap{0, {{1, 4}}})));
+  CHECK(start.lives == LifeMarker{2});
+  CHECK(start.suspension == Suspension{true, 5});
+  CHECK(start.suspects == std::vector<std::int64_t>{1});
+  CHECK_FALSE(start.has_map());
+  CHECK(ledger_of(start).committable() == 0);
+  CHECK_FALSE(ledger_of(start).completed_before(1));
+  CHECK(log.lines({"completion map ignored", "could not be read"}) == 1);
+  CHECK(own_start(context, committed(0, fields)).suspension);
+  CHECK(log.lines({"completion map ignored"}) == 1);  // there was no map
+}
+
+TEST_CASE("a ledger begins at the commit, with the map, or without a map that cannot be read") {
+  const CapturedLog log;
+  const auto ledger = ledger_of(committed(7, encode(CompletionMap{7, {{9, 11}}})));
+  CHECK(ledger.committable() == 7);
+  CHECK(ledger.completed_before(10));
+  CHECK_FALSE(ledger.completed_before(8));
+  CHECK(log.lines({"completion map ignored"}) == 0);
+  const auto other = ledger_of(committed(7, "somebody's text"));
+  CHECK(other.committable() == 7);
+  CHECK_FALSE(other.completed_before(10));
+  CHECK(log.lines({"completion map ignored", "not written by this version"}) == 1);
+  CHECK(ledger_of(committed(kafka::no_offset, "")).committable() == Ledger::unknown);
+}
