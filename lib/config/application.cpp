@@ -9,6 +9,7 @@
 #include "config/schema/schema.h"
 #include "config/text.h"
 #include "config/yaml/read_file.h"
+#include "config/yaml/settings.h"
 
 namespace laneway::config {
 namespace {

@@ -7,7 +7,7 @@
 #include "config/config.h"
 #include "config/schema/property.h"
 #include "config/yaml/problem.h"
-#include "config/yaml/settings.h"
+#include "config/yaml/setting.h"
 
 namespace laneway::config {
 

@@ -1,6 +1,6 @@
-// The settings of a service as plain data, with every default. The settings of a handler are in
-// config/handlers. The loader (config/loader.h) makes a Config of a file, the environment and --set;
-// config/units.h describes durations and sizes.
+// The settings of a service as plain data, with every default; handler_settings.h has those of the handlers.
+// The loader (config/loader.h) makes a Config of a file, the environment and --set; config/units.h describes
+// durations and sizes.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 #include "base/time.h"
 #include "config/breaker.h"
 #include "config/client/client_setting.h"
-#include "config/handlers/settings.h"
+#include "config/handler_settings.h"
 #include "config/pools.h"
 #include "config/rate.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/time.h"
 #include "config/breaker.h"
-#include "config/handlers/settings.h"
+#include "config/handler_settings.h"
 #include "config/rate.h"
 
 namespace laneway::config {

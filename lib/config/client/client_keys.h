@@ -13,7 +13,8 @@
 #include <string>
 #include <string_view>
 
-#include "config/config.h"
+#include "base/time.h"
+#include "config/client/client_setting.h"
 
 namespace laneway::config {
 

@@ -1,7 +1,6 @@
 #include "config/handlers/exec.h"
 
 #include "config/handlers/exec_command.h"
-#include "config/handlers/handler_schema.h"
 #include "config/rules/checks.h"
 #include "config/rules/rule_context.h"
 #include "config/schema/property.h"

@@ -15,8 +15,6 @@
 #include <string>
 #include <vector>
 
-#include "config/handlers/exec.h"
-
 namespace laneway::config {
 
 /// What the meaning of a command depends on beside its words.

@@ -1,6 +1,5 @@
 #include "config/handlers/fan_out.h"
 
-#include "config/handlers/handler_schema.h"
 #include "config/pools/selector.h"
 #include "config/rules/rule_context.h"
 #include "config/schema/property.h"

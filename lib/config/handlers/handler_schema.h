@@ -11,7 +11,7 @@
 #include "config/client/client_keys.h"
 #include "config/config.h"
 #include "config/schema/property.h"
-#include "config/yaml/settings.h"
+#include "config/yaml/setting.h"
 
 namespace laneway::config {
 

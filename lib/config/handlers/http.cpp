@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "config/handlers/handler_schema.h"
 #include "config/handlers/http_statuses.h"
 #include "config/rules/checks.h"
 #include "config/rules/connection_rules.h"

@@ -1,6 +1,5 @@
 #include "config/handlers/log.h"
 
-#include "config/handlers/handler_schema.h"
 #include "config/schema/property.h"
 
 namespace laneway::config {

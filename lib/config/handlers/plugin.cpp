@@ -1,6 +1,5 @@
 #include "config/handlers/plugin.h"
 
-#include "config/handlers/handler_schema.h"
 #include "config/rules/rule_context.h"
 #include "config/schema/property.h"
 #include "config/yaml/json.h"

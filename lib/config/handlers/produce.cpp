@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "config/client/client_keys.h"
-#include "config/handlers/handler_schema.h"
 #include "config/rules/checks.h"
 #include "config/rules/connection_rules.h"
 #include "config/rules/retry_topics.h"
@@ -12,7 +11,7 @@
 #include "config/schema/property.h"
 #include "config/text.h"
 #include "config/yaml/read_file.h"
-#include "config/yaml/settings.h"
+#include "config/yaml/setting.h"
 
 namespace laneway::config {
 namespace {
@@ -186,7 +185,7 @@ std::string looping_topic(const Config& config, const ProduceSettings& produce) 
     return std::find(read.begin(), read.end(), topic) != read.end();
   };
   for (const auto& topic : config.topics)
-    if (const auto output = output_topic(produce, topic); is_read(output)) return output;
+    if (const auto output = topic_from_template(produce.topic, topic); is_read(output)) return output;
   const auto allowed = std::find_if(produce.topics.begin(), produce.topics.end(), is_read);
   return allowed == produce.topics.end() ? std::string() : *allowed;
 }
@@ -273,10 +272,6 @@ HandlerOutput output_of_produce(const HandlerSettings& handler) {
 }
 
 }  // namespace
-
-std::string output_topic(const ProduceSettings& produce, const std::string& topic) {
-  return topic_from_template(produce.topic, topic);
-}
 
 HandlerSchema schema_of(const ProduceSettings&) {
   return {.name = "produce",

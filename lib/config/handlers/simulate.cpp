@@ -1,6 +1,5 @@
 #include "config/handlers/simulate.h"
 
-#include "config/handlers/handler_schema.h"
 #include "config/schema/property.h"
 #include "config/units.h"
 

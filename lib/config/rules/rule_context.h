@@ -9,7 +9,7 @@
 #include "config/config.h"
 #include "config/rules/connection_rules.h"
 #include "config/yaml/problem.h"
-#include "config/yaml/settings.h"
+#include "config/yaml/setting.h"
 
 namespace laneway::config {
 

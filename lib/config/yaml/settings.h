@@ -10,18 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "config/yaml/document.h"
 #include "config/yaml/problem.h"
+#include "config/yaml/setting.h"
 
 namespace laneway::config {
 
-struct Setting {
-  std::string path;  ///< dotted: lanes.workers, kafka.group.id
-  Node value;
-  SettingPlace place;
-};
-
-using Settings = std::map<std::string, Setting>;
 using Environment = std::map<std::string, std::string>;
 
 /// The settings of all variables that begin with LANEWAY_, without those of service_links.h. `pools`: the

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "config/handlers/produce.h"
+#include "config/rules/checks.h"
 #include "handler/format/delivery_id.h"
 #include "handler/format/shown_headers.h"
 #include "handler/produce/json_field.h"
@@ -62,7 +62,7 @@ bool Shipment::send_one(kafka::Producer& producer) {
     end_task();
     return true;
   }
-  if (topic_.empty()) topic_ = config::output_topic(settings_, attempt.source_topic());
+  if (topic_.empty()) topic_ = config::topic_from_template(settings_.topic, attempt.source_topic());
   std::vector<kafka::Header> headers;
   if (settings_.keep_headers || !settings_.topic_header.empty() || !settings_.key_header.empty())
     headers = shown_headers(attempt.record, attempt.trace);

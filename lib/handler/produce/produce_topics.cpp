@@ -5,7 +5,7 @@
 #include <string>
 
 #include "config/client/client_keys.h"
-#include "config/handlers/produce.h"
+#include "config/rules/checks.h"
 #include "kafka/produce/producer.h"
 
 namespace laneway::handler {
@@ -16,7 +16,7 @@ using Topics = std::vector<kafka::TopicInfo>;
 std::vector<std::string> names_of_outputs(const config::ProduceSettings& produce, const Topics& inputs) {
   std::set<std::string> names(produce.topics.begin(), produce.topics.end());
   if (!produce.topic.empty())
-    for (const auto& input : inputs) names.insert(config::output_topic(produce, input.name));
+    for (const auto& input : inputs) names.insert(config::topic_from_template(produce.topic, input.name));
   return {names.begin(), names.end()};
 }
 

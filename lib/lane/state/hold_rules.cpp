@@ -19,7 +19,7 @@ void HoldRules::update(TimePoint now) {
       if (reason.set_by == setter)
         state.set(reason.hold, applies(reason.hold, now) || (blocked & bit(reason.hold)) != 0, now);
   lane_.stages.set_eager(state.state() == State::draining || state.has(Hold::window_full) ||
-                            state.has(Hold::memory_full) || lane_.gate.careful());
+                         state.has(Hold::memory_full) || lane_.gate.careful());
   if (state.state() != was) show();
 }
 

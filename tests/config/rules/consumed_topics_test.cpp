@@ -2,7 +2,7 @@
 #include "config/rules/consumed_topics.h"
 
 #include "catch.h"
-#include "config/handlers/produce.h"
+#include "config/handler_settings.h"
 
 using namespace laneway::config;
 
