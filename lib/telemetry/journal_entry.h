@@ -9,7 +9,7 @@
 
 #include "base/descriptor.h"
 #include "base/time.h"
-#include "telemetry/log.h"
+#include "telemetry/field.h"
 
 namespace laneway::telemetry {
 

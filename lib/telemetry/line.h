@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "telemetry/log.h"
+#include "telemetry/field.h"
 
 namespace laneway::telemetry {
 

@@ -15,6 +15,7 @@
 #include <string>
 
 #include "catch.h"
+#include "telemetry/log.h"
 
 using namespace laneway;
 using namespace laneway::telemetry;
