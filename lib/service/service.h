@@ -19,10 +19,7 @@
 #include "config/config.h"
 #include "handler/handler.h"
 #include "service/control.h"
-#include "service/downstream_status.h"
-#include "service/lane_view.h"
-#include "service/pools/pool_status.h"
-#include "service/readiness.h"
+#include "service/service_status.h"
 #include "service/timeline/timeline.h"
 #include "telemetry/metrics.h"
 
@@ -44,41 +41,6 @@ struct Ended {
 struct Liveness {
   bool live = true;
   std::string reason;
-};
-
-/// One lane in the status.
-struct LaneStatus {
-  LaneView view;
-  double rate = 0;              ///< records done per second, over the last ten seconds
-  double dead_letter_rate = 0;  ///< dead letters per second, likewise
-  lane::LaneDetail detail;
-  bool error_is_over = false;  ///< detail.last_error is history (lane_history.h)
-};
-
-/// Totals of all members; all but the dead letters start again when the members do, for example when a topic
-/// has grown.
-struct Totals {
-  std::uint64_t assigned = 0;  ///< rebalances that gave partitions
-  std::uint64_t revoked = 0;
-  std::uint64_t lost = 0;
-  std::uint64_t commits = 0;
-  std::uint64_t commits_failed = 0;
-  std::uint64_t dead_letters = 0;  ///< acknowledged, since the process started, also of lanes that are gone
-};
-
-struct ServiceStatus {
-  std::string group;
-  Duration uptime{};
-  std::size_t members = 0;
-  std::optional<DownstreamStatus> downstream;  ///< nullopt until the service has started
-  Totals totals;
-  std::vector<LaneStatus> lanes;
-  std::vector<PoolStatus> pools;  ///< named pools; empty without any
-  Readiness readiness;
-  config::Lanes settings;
-  std::uint32_t cores = 1;          ///< processor cores that the process may use
-  Duration processor{};             ///< processor time that it has used
-  std::vector<std::string> advice;  ///< what to change, a line each (advice.h)
 };
 
 class Service {

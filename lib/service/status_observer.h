@@ -22,7 +22,7 @@
 #include "service/pools/shared_stages.h"
 #include "service/readiness.h"
 #include "service/ready/lost_lanes.h"
-#include "service/service.h"
+#include "service/service_status.h"
 #include "service/timeline/changes.h"
 #include "service/timeline/timeline.h"
 #include "service/usage.h"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "service/service.h"
+#include "service/service_status.h"
 
 namespace laneway::admin {
 

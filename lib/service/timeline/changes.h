@@ -14,10 +14,7 @@
 #include <vector>
 
 #include "service/control.h"
-#include "service/downstream_status.h"
-#include "service/lane_view.h"
-#include "service/readiness.h"
-#include "service/service.h"
+#include "service/service_status.h"
 #include "service/timeline/timeline.h"
 
 namespace laneway::service {
