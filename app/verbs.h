@@ -5,10 +5,17 @@
 #include <cstdint>
 #include <string>
 
-#include "app/control/options.h"
-#include "app/dlq/options.h"
-#include "app/plan/options.h"
 #include "config/loader.h"
+
+namespace laneway::control {
+struct Options;
+}
+namespace laneway::dlq {
+struct Options;
+}
+namespace laneway::plan {
+struct Options;
+}
 
 namespace laneway::app {
 
