@@ -87,8 +87,8 @@ std::string PluginRecord::add_result(const laneway_result* result) const {
   part.key = copy_of(result->key);
   part.value = copy_of(result->value);
   for (std::uint32_t i = 0; i < result->header_count; ++i) {
-    const auto& [name, value] = result->headers[i];
-    part.headers.emplace_back(copy_of(name).value_or(""), copy_of(value));
+    const auto& header = result->headers[i];
+    part.headers.emplace_back(copy_of(header.name).value_or(""), copy_of(header.value));
   }
   return {};
 }

@@ -24,11 +24,8 @@ namespace laneway::lane {
 
 class Subscriber {
  public:
-  Subscriber(std::string text, std::string downstream, const DownstreamRules& rules, const config::Each& each)
-      : downstream(std::move(downstream), rules),
-        rate(each.rate),
-        text_(std::move(text)),
-        most_(each.workers) {}
+  Subscriber(std::string text, std::string name, const DownstreamRules& rules, const config::Each& each)
+      : downstream(std::move(name), rules), rate(each.rate), text_(std::move(text)), most_(each.workers) {}
 
   const std::string& text() const { return text_; }
   void set_most(std::uint32_t workers) { most_.store(workers, std::memory_order_relaxed); }

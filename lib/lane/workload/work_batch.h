@@ -44,9 +44,10 @@ class WorkBatch final : public handler::RecordBatch {
   }
   /// Adds the item, which is in the batch, to the sums.
   void count(const handler::Item& item) {
-    const auto size = item.record.size();
-    size_in_bytes += size;
-    bytes += item.progress ? memory_of(item) : size + record_overhead;  // the same, and the size is read once
+    const auto length = item.record.size();
+    size_in_bytes += length;
+    bytes +=
+        item.progress ? memory_of(item) : length + record_overhead;  // the same, and the size is read once
   }
   /// Takes the item, which leaves the batch before it has begun, out of the sums.
   void discount(const handler::Item& item) {
