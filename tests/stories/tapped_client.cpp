@@ -112,7 +112,7 @@ void plant(Tap& tap, List& list) {
 }
 
 struct Copy {
-  explicit Copy(const List& list) : list(rd_kafka_topic_partition_list_copy(&list)) {}
+  explicit Copy(const List& original) : list(rd_kafka_topic_partition_list_copy(&original)) {}
   ~Copy() { rd_kafka_topic_partition_list_destroy(list); }
   Copy(const Copy&) = delete;
   List* list;

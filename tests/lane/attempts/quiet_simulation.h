@@ -99,7 +99,7 @@ class QuietSimulation {
 
   class Lane;
   struct Process {
-    explicit Process(QuietSimulation& all) : all(all) {
+    explicit Process(QuietSimulation& simulation) : all(simulation) {
       context.retry.attempts = all.story_.attempts;
       context.retry.backoff = milliseconds(500);
       context.retry.max_backoff = seconds(2);

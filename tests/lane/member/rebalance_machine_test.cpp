@@ -12,9 +12,9 @@ namespace {
 constexpr RebalanceMachine::Needs exact{.offset = true, .topic_id = true};
 
 struct Story {
-  explicit Story(bool cooperative, RebalanceMachine::Needs needs = {})
-      : cooperative(cooperative), machine(lanes, seconds(20), cooperative, needs) {
-    lanes.eager = !cooperative;
+  explicit Story(bool by_cooperative, RebalanceMachine::Needs needs = {})
+      : cooperative(by_cooperative), machine(lanes, seconds(20), by_cooperative, needs) {
+    lanes.eager = !by_cooperative;
   }
 
   static Partitions some(std::initializer_list<int> numbers) {
