@@ -1,6 +1,6 @@
-"""Clang's warnings about every C++ source, each compiled alone. usage: clang_warnings.py BUILD
+"""The compiler's warnings about every C++ source, each compiled alone. usage: each_source.py BUILD
 
-BUILD is configured with Clang and -DLANEWAY_UNITY=OFF; nothing is built there. A source that passed is not checked again
+BUILD is configured with -DLANEWAY_UNITY=OFF; nothing is built there. A source that passed is not checked again
 until the source, or a header that it includes, changes (ccache).
 """
 import concurrent.futures
