@@ -6,7 +6,7 @@ namespace laneway::config {
 namespace {
 
 constexpr std::string_view group = "pools.";
-constexpr std::size_t longest_name = 60;
+constexpr std::size_t longest_pool_name = 60;
 
 bool is_handler(std::string_view key) { return key == "handler" || key.starts_with("handler."); }
 
@@ -38,7 +38,7 @@ std::string check_pool_name(std::string_view name) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
   };
   if (name.empty()) return "the name of a pool is empty";
-  if (name.size() > longest_name) return "the name of a pool has at most 60 characters";
+  if (name.size() > longest_pool_name) return "the name of a pool has at most 60 characters";
   if (!std::all_of(name.begin(), name.end(), allowed))
     return "the name of a pool may have letters, digits, - and _ only";
   return "";

@@ -14,7 +14,7 @@ namespace {
 /// In units. Also the time for which a found coordinator counts as found again.
 constexpr int patience = 4;
 constexpr Duration longest_search = seconds(5);
-constexpr Duration one_question = milliseconds(500);
+constexpr Duration one_search = milliseconds(500);
 
 Duration longest_missing(const Loops& loops, TimePoint now) {
   Duration longest{};
@@ -32,7 +32,7 @@ bool reaches_coordinator(const config::Config& config, const std::atomic<int>& s
   auto directory = kafka::Directory::open(client);
   if (!directory) return false;
   const auto deadline = Deadline::in(longest_search);
-  const auto patience_left = [&] { return std::min<Duration>(deadline.left(), one_question); };
+  const auto patience_left = [&] { return std::min<Duration>(deadline.left(), one_search); };
   while (!deadline.passed() && stops.load() == 0) {
     const auto found = (*directory)->consumed(config::ConsumedTopics(config), patience_left());
     if (found && !found->topics.empty() &&
