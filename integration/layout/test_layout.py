@@ -1,5 +1,6 @@
 """The rules of the source tree that neither the compiler nor the linker checks; docs/developing.md explains them."""
 import re
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -12,6 +13,7 @@ MOST_LINES = 400
 MOST_FIELDS = 25  # of a class of lib/lane
 # Folders of tests/ that mirror no module.
 NO_MODULE = {"app", "bench", "fuzz", "library", "plugins", "sanitizer", "stories"}
+NOT_LAYERED_YET = {"lane"}  # modules whose folders are in a circle
 
 
 def sources(folder):
@@ -63,6 +65,52 @@ def fields(own):
     return found
 
 
+def included_files(root, folder):
+    """Each file of the folder, with what it includes of the folder; paths are relative to `root`, as in an include."""
+    inside = f"{folder.relative_to(root)}/"
+    return {str(path.relative_to(root)): [name for name in re.findall(r'#include "([^"]+)"', path.read_text())
+                                          if name.startswith(inside)] for path in sources(folder)}
+
+
+def arrows(folder, includes):
+    """For each pair of parts of the folder, the includes from one to the other. Each folder in it is a part, and so is each file
+    beside the folders, a header with its source."""
+    def part(path):
+        first, *deeper = path.removeprefix(f"{folder}/").split("/")
+        return f"{first}/" if deeper else first.rsplit(".", 1)[0]
+
+    found = {}
+    for path, names in includes.items():
+        for name in names:
+            if part(path) != part(name):
+                found.setdefault((part(path), part(name)), []).append(f"{path} includes {name}")
+    return found
+
+
+def circle(found):
+    """The parts of a circle that has a folder in it, in the order of the includes; empty if there is none."""
+    after = {}
+    for a, b in sorted(found):
+        after.setdefault(a, []).append(b)
+    for start in sorted(part for part in after if part.endswith("/")):
+        paths, seen = [[start]], set()
+        for path in paths:  # grows while it is read: the shortest circle comes first
+            for following in after.get(path[-1], []):
+                if following == start:
+                    return path
+                if following not in seen:
+                    seen.add(following)
+                    paths.append([*path, following])
+    return []
+
+
+def closing_includes(root, folder):
+    """One include for each step of a circle of the folder's parts; empty if there is none."""
+    found = arrows(folder.relative_to(root), included_files(root, folder))
+    parts = circle(found)
+    return [found[pair][0] for pair in zip(parts, [*parts[1:], *parts[:1]])]
+
+
 class Layout(unittest.TestCase):
     def test_each_source_has_a_header_of_its_name(self):
         alone = [str(path.relative_to(ROOT)) for path in sources(LIB)
@@ -88,6 +136,14 @@ class Layout(unittest.TestCase):
             for included in re.findall(r'#include "(\w+)/', path.read_text()):
                 if included in may:
                     self.assertIn(included, may[module], f"{path.relative_to(ROOT)} includes {included}/, which lib/{module} may not use")
+
+    def test_the_folders_of_a_module_have_no_circle(self):
+        layered = [LIB / module for module in modules() if module not in NOT_LAYERED_YET]
+        for root, folder in [(ROOT, ROOT / "app"), *((LIB, folder) for folder in layered)]:
+            for inner in [folder, *(path for path in folder.rglob("*") if path.is_dir())]:
+                with self.subTest(inner.relative_to(ROOT)):
+                    closing = closing_includes(root, inner)
+                    self.assertFalse(closing, "the folders are a circle: " + "; ".join(closing))
 
     def test_a_module_has_a_readme(self):
         for module in modules():
@@ -143,6 +199,31 @@ class Counting(unittest.TestCase):
         counted = {name: fields(own) for name, own in classes(self.TEXT)}
         self.assertEqual(counted["Lane"], ["map_", "on_ready_", "first_", "done_", "text_", "pending_"])
         self.assertEqual(counted["Pending"], ["batch", "begin"])
+
+
+class Circles(unittest.TestCase):
+    """That the rule for folders can fail."""
+
+    def closing(self, files):
+        with tempfile.TemporaryDirectory() as root:
+            for name, includes in files.items():
+                path = Path(root) / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text("".join(f'#include "{included}"\n' for included in includes))
+            return closing_includes(Path(root), Path(root) / "pool")
+
+    def test_layers_are_no_circle(self):
+        self.assertEqual(self.closing({"pool/pool.cpp": ["pool/pool.h", "pool/work/run.h", "pool/queue/ring.h"],
+                                       "pool/work/run.h": ["pool/queue/ring.h", "base/time.h"], "pool/queue/ring.h": []}), [])
+
+    def test_the_includes_that_close_a_circle_are_named(self):
+        files = {"pool/work/run.h": ["pool/queue/ring.h"], "pool/queue/ring.h": ["pool/limits.h"],
+                 "pool/limits.cpp": ["pool/limits.h", "pool/work/run.h"]}
+        self.assertEqual(self.closing(files), ["pool/queue/ring.h includes pool/limits.h", "pool/limits.cpp includes pool/work/run.h",
+                                               "pool/work/run.h includes pool/queue/ring.h"])
+
+    def test_a_class_and_its_implementation_are_no_circle_of_folders(self):
+        self.assertEqual(self.closing({"pool/pool.cpp": ["pool/implementation.h"], "pool/implementation.h": ["pool/pool.h"]}), [])
 
 
 if __name__ == "__main__":
