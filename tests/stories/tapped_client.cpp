@@ -180,6 +180,12 @@ void __wrap_rd_kafka_destroy(rd_kafka_t* rk) {
   __real_rd_kafka_destroy(rk);
 }
 
+void __real_rd_kafka_destroy_flags(rd_kafka_t* rk, int flags);
+void __wrap_rd_kafka_destroy_flags(rd_kafka_t* rk, int flags) {
+  forget(rk);
+  __real_rd_kafka_destroy_flags(rk, flags);
+}
+
 rd_kafka_resp_err_t __real_rd_kafka_committed(rd_kafka_t* rk, List* list, int timeout);
 rd_kafka_resp_err_t __wrap_rd_kafka_committed(rd_kafka_t* rk, List* list, int timeout) {
   const auto by = known(rk);

@@ -177,12 +177,13 @@ ClientConsumer::ClientConsumer(std::unique_ptr<JoinWatch> join_watch, HandlePtr 
 ClientConsumer::~ClientConsumer() {
   inquiries_.reset();
   // For a close that brokers do not end, because they are gone, the client would wait without a deadline.
-  const int flags = closing_ && !closed() ? RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE : 0;
+  const bool close_unended = closing_ && !closed();
   for (auto* queue : {&events_, &commits_, &closing_}) {
     if (*queue) rd_kafka_queue_cb_event_enable(queue->get(), nullptr, nullptr);
     queue->reset();
   }
-  rd_kafka_destroy_flags(handle_.release(), flags);
+  if (close_unended) rd_kafka_destroy_flags(handle_.release(), RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
+  handle_.reset();
 }
 
 void ClientConsumer::listen(rd_kafka_queue_t* queue) {

@@ -10,10 +10,10 @@ using namespace laneway::lane;
 namespace {
 
 /// A lane that has taken the records 10 to 14.
-struct Position {
-  explicit Position(StoredCommit begin = {.partition = {"orders", 3},
-                                          .offset = 10,
-                                          .topic_id = "7kQ0m2XwTzu7v5n0mQmR3A"})
+struct CommittingLedger {
+  explicit CommittingLedger(StoredCommit begin = {.partition = {"orders", 3},
+                                                  .offset = 10,
+                                                  .topic_id = "7kQ0m2XwTzu7v5n0mQmR3A"})
       : start(std::move(begin)) {
     first = ledger.append(10, 5);
   }
@@ -38,7 +38,7 @@ struct Position {
 }  // namespace
 
 TEST_CASE("what has finished is offered until it is acknowledged") {
-  Position test;
+  CommittingLedger test;
   CHECK_FALSE(test.candidate());
   CHECK_FALSE(test.commits.has_uncommitted());
   test.complete(10);
@@ -59,7 +59,7 @@ TEST_CASE("what has finished is offered until it is acknowledged") {
 }
 
 TEST_CASE("what finishes while a commit is under way is still to be committed") {
-  Position test;
+  CommittingLedger test;
   test.complete(10);
   const auto commit = test.candidate();
   test.complete(13);
@@ -70,7 +70,7 @@ TEST_CASE("what finishes while a commit is under way is still to be committed") 
 }
 
 TEST_CASE("a replacement starts from what was acknowledged, or from the first record") {
-  Position test;
+  CommittingLedger test;
   test.complete(10);
   test.complete(12);
   const auto commit = test.candidate();
@@ -81,12 +81,12 @@ TEST_CASE("a replacement starts from what was acknowledged, or from the first re
   CHECK(start.offset == 11);
   CHECK(start.map.contains(12));
   CHECK(start.topic_id == "7kQ0m2XwTzu7v5n0mQmR3A");
-  const Position never({.partition = {"orders", 3}, .topic_id = "7kQ0m2XwTzu7v5n0mQmR3A"});
+  const CommittingLedger never({.partition = {"orders", 3}, .topic_id = "7kQ0m2XwTzu7v5n0mQmR3A"});
   CHECK(never.commits.starting_point(10).offset == 10);
 }
 
 TEST_CASE("a commit for a log that was replaced does not count") {
-  Position test;
+  CommittingLedger test;
   test.complete(10);
   const auto commit = test.candidate();
   test.commits.start_over();
@@ -96,7 +96,7 @@ TEST_CASE("a commit for a log that was replaced does not count") {
 }
 
 TEST_CASE("a drain commits nothing if everything is committed, not even its clean end") {
-  Position test;
+  CommittingLedger test;
   test.gate.watch().begin();
   for (std::int64_t offset = 10; offset < 15; ++offset) test.complete(offset);
   const auto commit = test.candidate();
@@ -107,7 +107,7 @@ TEST_CASE("a drain commits nothing if everything is committed, not even its clea
 }
 
 TEST_CASE("the later decision about the partition is committed, once") {
-  Position test({.partition = {"orders", 3}, .offset = 10, .suspension = Suspension{true, 5}});
+  CommittingLedger test({.partition = {"orders", 3}, .offset = 10, .suspension = Suspension{true, 5}});
   CHECK(test.commits.suspended_ms() == 5);
   test.commits.decide(Suspension{false, 5});
   CHECK_FALSE(test.commits.has_decision_to_commit());
@@ -125,7 +125,7 @@ TEST_CASE("the later decision about the partition is committed, once") {
 
 TEST_CASE("a suspension that does not fit is reported as not stored") {
   const CapturedLog log;
-  Position test;
+  CommittingLedger test;
   test.commits.decide(Suspension{true, 1000});
   const auto written = test.commits.candidate(false, 14, false);
   REQUIRE(written);
