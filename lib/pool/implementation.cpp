@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 namespace laneway::pool {
 
@@ -37,6 +38,55 @@ bool Pool::Implementation::pass_on(Next next) {
   }
 }
 
+// Threads
+
+bool Pool::Implementation::start_thread() {
+  if (threads().threads() >= slots_.most() || thread_state_.start_failed) return false;
+  return threads_.start(ThreadCounts::searching) != nullptr;
+}
+
+/// Returns the thread to notify after the lock is released; null if a thread was started, or none can be.
+Thread* Pool::Implementation::wake_one() {
+  Thread* const thread = threads_.wake_last();
+  if (thread == nullptr) start_thread();
+  return thread;
+}
+
+void Pool::Implementation::wake_all() {
+  while (Thread* thread = threads_.wake_last()) thread->wake.notify_one();
+}
+
+/// The thread was woken or started, and has come.
+void Pool::Implementation::arrive(Thread& self) {
+  if (std::exchange(self.woken, false)) thread_state_.word -= ThreadCounts::searching;
+}
+
+/// Sleeps until woken; returns false if the thread must end.
+bool Pool::Implementation::park(Thread& self) {
+  if ((ending_ && queued_ == 0) || too_many_threads()) {
+    leave(self);
+    return false;
+  }
+  threads_.park(self, 0);
+  for (TimePoint until = SteadyClock::now() + limits_.idle; !self.woken;) {
+    if (self.wake.wait_until(mutex_, until) || self.woken) continue;
+    until = SteadyClock::now() + limits_.idle;
+    // A thread must be available when a slot becomes free.
+    if (queued_ > 0 && !too_many_threads()) continue;
+    threads_.unpark(self, 0);
+    leave(self);
+    return false;
+  }
+  arrive(self);
+  return true;
+}
+
+void Pool::Implementation::leave(Thread& self) {
+  thread_state_.word -= ThreadCounts::thread;
+  threads_.leave(self);
+  if (ended()) ended_.notify_all();
+}
+
 // Permits
 
 /// The threads that look for a claim without being woken: on their way, or about to return from a claim that
@@ -45,7 +95,7 @@ std::uint32_t Pool::Implementation::coming() const {
   if (asynchronous_) return passing_on_ ? 1 : 0;
   const auto errands = static_cast<std::uint32_t>(errands_.size());
   const auto running = slots_.in_use() - slots_.borrowed() + slots_.lent() - errands;
-  return std::max(workers_.searching(), workers_.awake() - std::min(workers_.awake(), running));
+  return std::max(threads().searchers(), threads().awake() - std::min(threads().awake(), running));
 }
 
 void Pool::Implementation::permitted() {
@@ -57,7 +107,7 @@ void Pool::Implementation::permitted() {
     if (asynchronous_)
       begin_to_pass_on(SteadyClock::now(), next);
     else if (claimable() && permits_.unused() > coming())
-      next.wake = workers_.wake_one(slots_.most());
+      next.wake = wake_one();
     next.call = calls_for_help();
     if (!next.call) give_back_unused_permits(0, others);
     ++signalling_;
@@ -187,13 +237,13 @@ bool Pool::Implementation::lend() {
 /// Lends a slot and sends a thread.
 bool Pool::Implementation::take_errand(Implementation& borrower) {
   bool taken = false;
-  Worker* wake = nullptr;
+  Thread* wake = nullptr;
   {
     MutexLock lock(mutex_);
     if (may_lend(SteadyClock::now())) {
       errands_.push_back(&borrower);
       slots_.lend();
-      if (coming() < errands_.size()) wake = workers_.wake_one(slots_.most());
+      if (coming() < errands_.size()) wake = wake_one();
       taken = coming() >= errands_.size();
       if (!taken) {  // no thread can be started
         errands_.pop_back();
@@ -237,7 +287,7 @@ bool Pool::Implementation::calls_for_help() {
   wants_help_ = true;
   const std::uint64_t expected = std::uint64_t{errands_coming_} * service_time_.claim_size();
   if (queued_ <= expected) return false;
-  const auto awake = workers_.awake() + slots_.borrowed();
+  const auto awake = threads().awake() + slots_.borrowed();
   if (!asynchronous_ && !service_time_.worth_a_wake_up(queued_ - expected, awake)) return false;
   return permits_.unused() > errands_coming_ || permits_.in_sight();
 }
@@ -283,7 +333,7 @@ Pool::Implementation::Served Pool::Implementation::run_on_loan(Implementation& l
     if (errand) --errands_coming_;
     if (queued_ > 0 && slots_.free() == 0 && !passing_on_ && permits_.obtain()) {
       next.claim = take_claim(SteadyClock::now(), &lender);
-      if (ending_ && queued_ == 0) workers_.wake_all();
+      if (ending_ && queued_ == 0) wake_all();
       passing_on_ = asynchronous_;
       call = calls_for_help();
     } else {

@@ -12,9 +12,12 @@
 #include "pool/pool.h"
 #include "pool/service_time.h"
 #include "pool/worker_slots.h"
-#include "pool/workers.h"
+#include "worker_pool/threads.h"
 
 namespace laneway::pool {
+
+using worker_pool::Thread;
+using worker_pool::ThreadCounts;
 
 class Pool::Implementation final : private Permits::Waiter, private Lender {
  public:
@@ -25,7 +28,7 @@ class Pool::Implementation final : private Permits::Waiter, private Lender {
         limits_(limits),
         slots_(limits.workers, limits.job_deadline, limits.stuck_after),
         permits_(limits.permits, *this),
-        workers_([this](Worker& self) { run_claims(self); }, limits.idle) {}
+        threads_([this](Thread& self) { run_claims(self); }, thread_state_) {}
 
   void help(Implementation& other, std::size_t rank) EXCLUDES(mutex_);
   /// Ends the relations with the other pools. After join() only.
@@ -68,7 +71,7 @@ class Pool::Implementation final : private Permits::Waiter, private Lender {
  private:
   /// What a thread does next for this pool.
   struct Next {
-    Worker* wake = nullptr;  // to notify first
+    Thread* wake = nullptr;  // to notify first
     std::optional<Claim> claim;
     Implementation* borrower = nullptr;  // a slot has been lent to this pool
     bool errand = false;                 // because the borrower called
@@ -85,13 +88,17 @@ class Pool::Implementation final : private Permits::Waiter, private Lender {
   bool pass_on(Next next) EXCLUDES(mutex_);
 
   // on the pool's threads
-  void run_claims(Worker& self) EXCLUDES(mutex_);
-  bool find_work(Worker& self, Next& next) EXCLUDES(mutex_);
+  void run_claims(Thread& self) EXCLUDES(mutex_);
+  bool find_work(Thread& self, Next& next) EXCLUDES(mutex_);
   enum class Search : std::uint8_t { found, again, end };
-  Search search(Worker& self, TimePoint now, Next& next, Permitted& permitted) REQUIRES(mutex_);
-  bool park(Worker& self) REQUIRES(mutex_);
-  void leave(Worker& self, bool parked) REQUIRES(mutex_);
-  Worker* wake_if_wanted() REQUIRES(mutex_);
+  Search search(Thread& self, TimePoint now, Next& next, Permitted& permitted) REQUIRES(mutex_);
+  bool park(Thread& self) REQUIRES(mutex_);
+  void arrive(Thread& self) REQUIRES(mutex_);
+  void leave(Thread& self) REQUIRES(mutex_);
+  bool start_thread() REQUIRES(mutex_);
+  Thread* wake_one() REQUIRES(mutex_);
+  void wake_all() REQUIRES(mutex_);
+  Thread* wake_if_wanted() REQUIRES(mutex_);
 
   void permitted() override EXCLUDES(mutex_);
   std::uint32_t coming() const REQUIRES(mutex_);
@@ -121,7 +128,8 @@ class Pool::Implementation final : private Permits::Waiter, private Lender {
   Served run_on_loan(Implementation& lender, bool errand) EXCLUDES(mutex_);
   void end_visit() EXCLUDES(mutex_);
 
-  bool too_many_threads() const REQUIRES(mutex_) { return workers_.threads() > slots_.most(); }
+  bool too_many_threads() const REQUIRES(mutex_) { return threads().threads() > slots_.most(); }
+  ThreadCounts threads() const { return thread_state_.counts(); }
 
   /// The weight of a range against the limits: a sequential range occupies at most one worker at a time, and
   /// only jobs that are in order need room.
@@ -140,11 +148,11 @@ class Pool::Implementation final : private Permits::Waiter, private Lender {
   bool claimable() const REQUIRES(mutex_) { return queued_ > 0 && slots_.free() > 0; }
   /// Workers on their way to this pool's own queue.
   std::uint32_t searching() const REQUIRES(mutex_) {
-    const auto all = workers_.searching();
+    const auto all = threads().searchers();
     return all - std::min(all, static_cast<std::uint32_t>(errands_.size()));
   }
   bool ended() const REQUIRES(mutex_) {
-    return ending_ && workers_.threads() == 0 && outstanding_ == 0 && signalling_ == 0 &&
+    return ending_ && threads().threads() == 0 && outstanding_ == 0 && signalling_ == 0 &&
            slots_.lent() == 0 && visitors_ == 0 && !permits_.waiting();
   }
 
@@ -171,7 +179,8 @@ class Pool::Implementation final : private Permits::Waiter, private Lender {
   // threads that still use the pool without the lock
   std::uint32_t signalling_ GUARDED_BY(mutex_) = 0;
   PermitUse permits_ GUARDED_BY(mutex_);
-  Workers workers_ GUARDED_BY(mutex_);
+  worker_pool::ThreadState thread_state_;  // changed under the lock
+  worker_pool::Threads threads_ GUARDED_BY(mutex_);
 
   // The pools of the group. Each is alive while it is in one of these lists: it takes itself out at its end.
   struct Helper {

@@ -23,9 +23,9 @@ Submitted Pool::Implementation::try_submit(Batch& batch, std::uint32_t begin, st
     if (jobs == 0) return {0, Admission::accepted};
     taken = admissible(batch, jobs);
     if (taken == 0) return {0, Admission::full};
-    if (workers_.threads() == 0 && !asynchronous_) {
-      workers_.allow_starts();
-      if (!workers_.start(slots_.most())) return {0, Admission::full};
+    if (threads().threads() == 0 && !asynchronous_) {
+      thread_state_.start_failed = false;
+      if (!start_thread()) return {0, Admission::full};
     }
     const Range range{&batch, begin, begin + taken};
     queues_.push(range, now);
@@ -44,7 +44,7 @@ void Pool::Implementation::notify_at(std::uint32_t outstanding) {
     notify_at_ = outstanding;
     // No job is accepted and still one was refused: no thread is available, and calling at once would be a
     // busy loop.
-    if (workers_.threads() == 0 && outstanding_ == 0 && !asynchronous_) return;
+    if (threads().threads() == 0 && outstanding_ == 0 && !asynchronous_) return;
     if (!take_notification()) return;
   }
   on_room_();
@@ -201,7 +201,7 @@ void Pool::Implementation::end_signalling() {
 
 // Workers
 
-void Pool::Implementation::run_claims(Worker& self) {
+void Pool::Implementation::run_claims(Thread& self) {
   ::pthread_setname_np(::pthread_self(), "worker");  // for top -H and debuggers
   for (Next next; find_work(self, next); next = {}) {
     if (next.borrower != nullptr)
@@ -212,14 +212,14 @@ void Pool::Implementation::run_claims(Worker& self) {
 }
 
 /// Returns false if the thread must end.
-bool Pool::Implementation::find_work(Worker& self, Next& next) {
+bool Pool::Implementation::find_work(Thread& self, Next& next) {
   for (;;) {
     const TimePoint now = SteadyClock::now();
     Search result;
     Permitted permitted;
     {
       MutexLock lock(mutex_);
-      workers_.arrive(self);
+      arrive(self);
       result = search(self, now, next, permitted);
     }
     if (next.wake != nullptr) next.wake->wake.notify_one();
@@ -229,7 +229,7 @@ bool Pool::Implementation::find_work(Worker& self, Next& next) {
   }
 }
 
-Pool::Implementation::Search Pool::Implementation::search(Worker& self, TimePoint now, Next& next,
+Pool::Implementation::Search Pool::Implementation::search(Thread& self, TimePoint now, Next& next,
                                                           Permitted& permitted) {
   while (!choose(now, next)) {
     give_back_unused_permits(1, permitted);
@@ -238,42 +238,20 @@ Pool::Implementation::Search Pool::Implementation::search(Worker& self, TimePoin
     now = SteadyClock::now();
   }
   if (next.borrower != nullptr) give_back_unused_permits(0, permitted);  // one may have been for this thread
-  if (ending_ && queued_ == 0) workers_.wake_all();
+  if (ending_ && queued_ == 0) wake_all();
   next.wake = wake_if_wanted();
   next.call = calls_for_help();
   return Search::found;
 }
 
-Worker* Pool::Implementation::wake_if_wanted() {
+Thread* Pool::Implementation::wake_if_wanted() {
   const auto searching = this->searching();
   if (slots_.free() <= searching) return nullptr;
   const std::uint64_t expected = std::uint64_t{searching} * service_time_.claim_size();
-  const auto awake = workers_.awake() - std::min(workers_.awake(), slots_.lent());
+  const auto awake = threads().awake() - std::min(threads().awake(), slots_.lent());
   if (queued_ > expected && service_time_.worth_a_wake_up(queued_ - expected, awake) && permits_.in_sight())
-    return workers_.wake_one(slots_.most());
-  return somebody_wants_help() ? workers_.wake_one(slots_.most()) : nullptr;
-}
-
-/// Sleeps until woken; returns false if the thread must end.
-bool Pool::Implementation::park(Worker& self) {
-  if ((ending_ && queued_ == 0) || too_many_threads()) {
-    leave(self, false);
-    return false;
-  }
-  workers_.park(self);
-  // A thread must be available when a slot becomes free.
-  while (!workers_.sleep(self, mutex_)) {
-    if (queued_ > 0 && !too_many_threads()) continue;
-    leave(self, true);
-    return false;
-  }
-  workers_.arrive(self);
-  return true;
-}
-
-void Pool::Implementation::leave(Worker& self, bool parked) {
-  workers_.leave(self, parked);
-  if (ended()) ended_.notify_all();
+    return wake_one();
+  return somebody_wants_help() ? wake_one() : nullptr;
 }
 
 // The producer's tick, and the end
@@ -300,7 +278,7 @@ void Pool::Implementation::kick() {
   {
     MutexLock lock(mutex_);
     if (asynchronous_) return;
-    workers_.allow_starts();
+    thread_state_.start_failed = false;
     const bool may_begin = slots_.free() > 0 ? searching() == 0 : !helpers_.empty();
     const bool stuck = queued_ > 0 && may_begin && !permits_.waiting() && claims_ == claims_at_kick_;
     claims_at_kick_ = claims_;
@@ -328,15 +306,19 @@ std::vector<Range> Pool::Implementation::in_flight() const {
 }
 
 bool Pool::Implementation::join(Deadline deadline) {
-  MutexLock lock(mutex_);
-  closed_ = true;
-  ending_ = true;
-  workers_.wake_all();
-  while (!ended()) {
-    if (deadline.passed()) return false;
-    ended_.wait_until(mutex_, deadline.at());
+  std::thread last;
+  {
+    MutexLock lock(mutex_);
+    closed_ = true;
+    ending_ = true;
+    wake_all();
+    while (!ended()) {
+      if (deadline.passed()) return false;
+      ended_.wait_until(mutex_, deadline.at());
+    }
+    last = threads_.take_left();
   }
-  workers_.join();
+  if (last.joinable()) last.join();
   return true;
 }
 
@@ -346,12 +328,12 @@ Snapshot Pool::Implementation::snapshot() const {
   result.queued = queued_;
   result.in_flight = static_cast<std::uint32_t>(outstanding_ - queued_);
   result.free = slots_.free();
-  result.threads = workers_.threads();
-  result.active = workers_.awake() - workers_.searching();
+  result.threads = threads().threads();
+  result.active = threads().awake() - threads().searchers();
   result.service_time = service_time_.average();
   result.expired = slots_.expired();
   result.stuck = slots_.stuck();
-  result.start_failures = workers_.start_failures();
+  result.start_failures = thread_state_.start_failures;
   result.lent = slots_.lent();
   result.borrowed = slots_.borrowed();
   if (queued_ > 0) result.oldest = SteadyClock::now() - queues_.oldest();

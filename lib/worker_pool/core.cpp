@@ -44,18 +44,19 @@ Core::Core(const PoolOptions& options, Settings settings, Timekeeper& timekeeper
       processors_(std::max(1U, std::thread::hardware_concurrency())),
       timekeeper_(timekeeper),
       ring_(settings.workers + settings.queue, settings.workers == 1 ? 0 : 32 + 4 * settings.workers),
+      workers_(settings.workers),
       control_(settings.paused ? paused : 0),
-      unfinished_(ring_, crew_, settings.ids),
-      crew_({settings.least, settings.workers, options.idle, settings.ids.core}, options.name, *this) {
-  for (const auto& worker : crew_.workers()) worker->core = this;
-  crew_.start_least();
+      unfinished_(ring_, workers_, settings.ids),
+      threads_({settings.least, settings.workers, options.idle, settings.ids.core}, options.name, *this) {
+  for (auto& worker : workers_) worker.core = this;
+  threads_.start_least();
 }
 
-Core::~Core() { crew_.end(); }
+Core::~Core() { threads_.end(); }
 
 Submission Core::reserve(std::uint32_t wanted, detail::JobDetails* details, std::int64_t until,
                          std::uint64_t& position) {
-  if (crew_.presence().threads() == 0 && !ring_.closed() && !crew_.call_one())
+  if (threads_.counts().threads() == 0 && !ring_.closed() && !threads_.call_one())
     return {.verdict = Verdict::no_thread};
   const auto ended = [this] { return this->ended(); };
   auto reserved = ring_.reserve(wanted, ended);
@@ -71,7 +72,7 @@ Submission Core::reserve(std::uint32_t wanted, detail::JobDetails* details, std:
     return {.verdict = Verdict::full, .length = queue, .capacity = queue};
   }
   position = reserved.position;
-  const auto sampled = tempo_.sampled();
+  const auto sampled = job_time_.sampled();
   for (std::uint32_t i = 0; i < reserved.count; ++i) {
     auto& slot = ring_.slot(position + i);
     const bool measured = ((position + i) & (sampled - 1)) == 0;
@@ -81,31 +82,33 @@ Submission Core::reserve(std::uint32_t wanted, detail::JobDetails* details, std:
   return {.id = id(position), .accepted = reserved.count};
 }
 
-/// The position and the presence are written and read in one order by all threads: either this thread sees
-/// that a worker is about to park, or the worker sees the job.
+/// The position and the counts of threads are written and read in one order by all threads: either this
+/// thread sees that a worker is about to park, or the worker sees the job.
 void Core::publish(std::uint64_t position, std::uint32_t count) {
   for (std::uint32_t i = 0; i < count; ++i)
     ring_.slot(position + i).turn.store(position + i + 1, std::memory_order_release);
-  const auto now = crew_.presence();
-  if (now.searchers() > 0 || (now.sleepers() == 0 && now.threads() >= crew_.most()) || control() != 0) return;
-  if (now.has_watcher() && now.awake() > 0 && count == 1 && (position & 15) != 0 && tempo_.fast()) return;
+  const auto now = threads_.counts();
+  if (now.searchers() > 0 || (now.sleepers() == 0 && now.threads() >= threads_.most()) || control() != 0)
+    return;
+  if (now.has_watcher() && now.awake() > 0 && count == 1 && (position & 15) != 0 && job_time_.fast()) return;
   call_if_needed(ring_.accepted() - ring_.claimed());
 }
 
 void Core::call_if_needed(std::uint64_t waiting) {
-  const auto now = crew_.presence();
-  if (waiting == 0 || now.searchers() > 0 || (now.sleepers() == 0 && now.threads() >= crew_.most())) return;
-  if (now.has_watcher() && !tempo_.pays(waiting, now.awake(), processors_)) return;
-  crew_.call_one();
+  const auto now = threads_.counts();
+  if (waiting == 0 || now.searchers() > 0 || (now.sleepers() == 0 && now.threads() >= threads_.most()))
+    return;
+  if (now.has_watcher() && !job_time_.pays(waiting, now.awake(), processors_)) return;
+  threads_.call_one();
 }
 
 /// A claim of several jobs needs a worker that takes them out if the first one lasts. One that searches is
 /// enough: it watches when it parks, and calls this when it finds work.
 void Core::call_watcher() {
-  const auto now = crew_.presence();
+  const auto now = threads_.counts();
   if (now.has_watcher() || now.searchers() > 0 || control() != 0) return;
-  if (now.sleepers() == 0 && now.threads() >= crew_.most()) return;
-  if (claims_several(crew_)) crew_.call_watcher();
+  if (now.sleepers() == 0 && now.threads() >= threads_.most()) return;
+  if (claims_several(workers_)) threads_.call_watcher();
 }
 
 bool Core::wait_for_room(std::int64_t until) {
@@ -113,7 +116,7 @@ bool Core::wait_for_room(std::int64_t until) {
   const auto now = clock_ns();
   if (now >= until) return false;
   const auto most = static_cast<std::int64_t>(std::max<std::uint64_t>(ring_.limit() / 2, 1));
-  const auto room = std::clamp<std::int64_t>(room_pays_after / tempo_.ns(), 1, most);
+  const auto room = std::clamp<std::int64_t>(room_pays_after / job_time_.ns(), 1, most);
   MutexLock lock(room_mutex_);
   const auto target = ring_.accepted() + static_cast<std::uint64_t>(room) - ring_.limit();
   if (static_cast<std::int64_t>(target) > 0)
@@ -123,7 +126,7 @@ bool Core::wait_for_room(std::int64_t until) {
   // Jobs that have become slow make room later than expected: then any room counts. And jobs of a claim of
   // several that has begun make room when they end, but only its end wakes this thread. A claim that begins
   // from now on sees `report_each_`.
-  const auto at = room == 1 && !claims_several(crew_) ? until : std::min(until, now + look_interval);
+  const auto at = room == 1 && !claims_several(workers_) ? until : std::min(until, now + look_interval);
   const auto ended = this->ended();  // before accepted(), and after claims_several()
   if (ring_.accepted() - ended + static_cast<std::uint64_t>(room) <= ring_.limit()) {
     std::this_thread::yield();  // if a suspended worker keeps the slot (ring.h), for this worker
@@ -164,12 +167,15 @@ bool Core::held() {
 }
 
 bool Core::has_work() const { return control() == 0 && ring_.has_work(); }
-bool Core::wants_watcher() const {
-  return crew_.most() > 1 && control() == 0 && (tempo_.fast() || claims_several(crew_));
+bool Core::has_unbegun_claim() const {
+  return std::any_of(workers_.begin(), workers_.end(),
+                     [](const auto& worker) { return worker.has_unbegun(); });
 }
-bool Core::watchable() const { return crew_.presence().awake() > 0 || ring_.has_work(); }
-
-bool Core::watched_something() const { return moved_; }
+bool Core::wants_watcher() const {
+  if (threads_.most() == 1 || control() != 0 || (!job_time_.fast() && !claims_several(workers_)))
+    return false;
+  return threads_.counts().awake() > 0 || ring_.has_work();
+}
 
 bool Core::needs_help() {
   const auto claimed = ring_.claimed();
@@ -177,26 +183,24 @@ bool Core::needs_help() {
   moved_ = progress > 0 || ring_.has_work();
   if (control() != 0) return false;
   const auto now = clock_ns();
-  for (const auto& worker : crew_.workers()) {
-    if (worker->claim.left() == 0) continue;
-    moved_ = true;
-    if (now - worker->claimed_at.load(std::memory_order_relaxed) > overdue_after) return true;
+  for (auto& worker : workers_) {
+    moved_ = moved_ || worker.claim.left() > 0;
+    if (worker.overdue(now, overdue_after)) return true;
   }
-  const auto awake = crew_.presence().awake();
-  return ring_.has_work() && (awake == 0 || progress * tempo_.ns() < look_interval / 4 * awake);
+  const auto awake = threads_.counts().awake();
+  return ring_.has_work() && (awake == 0 || progress * job_time_.ns() < look_interval / 4 * awake);
 }
 
 Ring::Range Core::claim() {
-  return ring_.claim(tempo_.claim(), [this] { return control() == 0; });
+  return ring_.claim(job_time_.claim(), [this] { return control() == 0; });
 }
 
 /// A job of a claim that lasts, of another worker than `own`.
 std::optional<std::uint64_t> Core::take_overdue(const Worker* own, std::int64_t now) {
-  if (crew_.most() == 1 || control() != 0) return std::nullopt;
-  for (const auto& worker : crew_.workers()) {
-    if (worker.get() == own || worker->claim.left() == 0) continue;
-    if (now - worker->claimed_at.load(std::memory_order_relaxed) <= overdue_after) continue;
-    if (const auto position = worker->claim.take()) return position;
+  if (threads_.most() == 1 || control() != 0) return std::nullopt;
+  for (auto& worker : workers_) {
+    if (&worker == own || !worker.overdue(now, overdue_after)) continue;
+    if (const auto position = worker.claim.take()) return position;
   }
   return std::nullopt;
 }
@@ -216,9 +220,10 @@ bool Core::search(Worker& worker, Ring::Range& range) {
   return false;
 }
 
-void Core::work(Worker& worker) {
-  for (Ring::Range range; search(worker, range); crew_.begin_search()) {
-    if (crew_.end_search()) {
+void Core::work(std::uint32_t thread) {
+  auto& worker = workers_[thread];
+  for (Ring::Range range; search(worker, range); threads_.begin_search()) {
+    if (threads_.end_search()) {
       call_if_needed(ring_.accepted() - ring_.claimed());
       call_watcher();
     }
@@ -234,15 +239,16 @@ void Core::work(Worker& worker) {
 void Core::look_for_overdue(Worker& worker) {
   if (worker.now - worker.looked_for_overdue < overdue_after) return;
   worker.looked_for_overdue = worker.now;
-  if (crew_.start_failed()) call_if_needed(ring_.accepted() - ring_.claimed());
+  if (threads_.state().start_failed.load(std::memory_order_relaxed))
+    call_if_needed(ring_.accepted() - ring_.claimed());
   while (const auto position = take_overdue(&worker, worker.now)) run_claim(worker, {*position, 1});
 }
 
 void Core::run_claim(Worker& worker, Ring::Range range) {
   const auto begun = worker.now;
   if (range.count > 1) {
-    worker.claimed_at.store(begun, std::memory_order_seq_cst);
     worker.claim.set(range.begin + 1, range.count - 1);
+    worker.claimed_at.store(begun, std::memory_order_seq_cst);  // after the claim: Worker::has_unbegun
     call_watcher();
   }
   // Read after claimed_at is written: either this worker reports each job, or who waits sees the claim.
@@ -261,7 +267,7 @@ void Core::run_claim(Worker& worker, Ring::Range range) {
   }
   worker.now = clock_ns();
   worker.duration.record((worker.now - begun) / ran, ran);
-  tempo_.measured(worker.now - begun, ran);
+  job_time_.measured(worker.now - begun, ran);
   finish(ran - reported);
   if (range.count > 1) worker.claimed_at.store(0, std::memory_order_release);
 }
@@ -323,8 +329,8 @@ std::stop_token Core::stop_token(const Worker& worker) const { return worker.job
 
 std::int64_t Core::look_at_timeouts(std::int64_t now) {
   auto next = Timekeeper::never;
-  for (const auto& worker : crew_.workers())
-    if (worker->job.check(now, next)) timed_out_.fetch_add(1, std::memory_order_relaxed);
+  for (auto& worker : workers_)
+    if (worker.job.check(now, next)) timed_out_.fetch_add(1, std::memory_order_relaxed);
   return next;
 }
 
@@ -355,7 +361,7 @@ void Core::cancel() {
     held_.notify_all();
   }
   cancel_.request_stop();
-  for (const auto& worker : crew_.workers()) worker->job.request_stop();
+  for (auto& worker : workers_) worker.job.request_stop();
 }
 
 void Core::abandon(std::vector<UnfinishedJob>& jobs) {
@@ -366,8 +372,8 @@ void Core::abandon(std::vector<UnfinishedJob>& jobs) {
 }
 
 bool Core::has_thread() {
-  if (!crew_.start_failed()) return true;
-  if (crew_.presence().threads() == 0) return crew_.call_one();
+  if (!threads_.state().start_failed.load(std::memory_order_relaxed)) return true;
+  if (threads_.counts().threads() == 0) return threads_.call_one();
   call_if_needed(ring_.accepted() - ring_.claimed());
   return true;
 }
@@ -375,12 +381,16 @@ bool Core::has_thread() {
 /// Counts accepted jobs last, so that no ended or running one is missing among them.
 void Core::add_to(PoolMetrics& metrics) const {
   const auto abandoned = abandoned_.load(std::memory_order_acquire);
-  const auto begun = add_counts(crew_, metrics);
+  const auto begun = add_counts(workers_, metrics);
   const auto accepted = ring_.accepted();
   metrics.submitted += accepted;
   metrics.abandoned += abandoned;
   metrics.queued += accepted - begun - abandoned;
   metrics.queue_capacity += settings_.queue;
+  const auto threads = threads_.counts();
+  metrics.threads += threads.threads();
+  metrics.idle += threads.sleepers();
+  metrics.thread_start_failures += threads_.state().start_failures.load(std::memory_order_relaxed);
   metrics.timed_out += timed_out_.load(std::memory_order_relaxed);
   metrics.rejected_full += rejected_full_.load(std::memory_order_relaxed);
   metrics.rejected_closed += rejected_closed_.load(std::memory_order_relaxed);

@@ -1,5 +1,5 @@
-// A queue with its crew: where jobs are accepted, claimed, run and given up. A pool has one, or one for each
-// worker (Distribution::by_key, round_robin).
+// A queue with its workers: where jobs are accepted, claimed, run and given up. A pool has one, or one for
+// each worker (Distribution::by_key, round_robin).
 //
 // Ownership: WorkerPool; the timekeeper outlives it. Threads: any may call everything; end() once. What
 // blocks: reserve with a time, wait_unfinished, end.
@@ -16,19 +16,19 @@
 #include <vector>
 
 #include "laneway/pool_types.hpp"
-#include "worker_pool/crew.h"
-#include "worker_pool/crew_counts.h"
 #include "worker_pool/job_details.h"
+#include "worker_pool/job_time.h"
 #include "worker_pool/ring.h"
-#include "worker_pool/tempo.h"
 #include "worker_pool/timekeeper.h"
 #include "worker_pool/unfinished.h"
+#include "worker_pool/watched_threads.h"
+#include "worker_pool/worker_counts.h"
 
 namespace laneway::worker_pool {
 
 inline std::int64_t clock_ns() { return SteadyClock::now().time_since_epoch().count(); }
 
-class Core final : private Shift {
+class Core final : private ThreadWork {
  public:
   struct Settings {
     std::uint32_t workers = 1;
@@ -62,12 +62,13 @@ class Core final : private Shift {
   /// Gives up the jobs that have not begun.
   void abandon(std::vector<UnfinishedJob>& jobs);
   void add_running(std::vector<UnfinishedJob>& jobs) const { unfinished_.add_running(jobs); }
-  void end() { crew_.end(); }
+  void end() { threads_.end(); }
 
   void add_to(PoolMetrics& metrics) const;
   /// False if there is no thread and none can be started. Tries it again if the system refused one.
   bool has_thread();
-  const Crew& crew() const { return crew_; }
+  const WatchedThreads& threads() const { return threads_; }
+  const Workers& workers() const { return workers_; }
   /// Requests the stop of jobs past their timeout. Returns the next timeout, or Timekeeper::never.
   std::int64_t look_at_timeouts(std::int64_t now);
   std::stop_token stop_token(const Worker& worker) const;
@@ -78,10 +79,10 @@ class Core final : private Shift {
 
   bool has_work() const override;
   bool needs_help() override;
-  bool watchable() const override;
-  bool watched_something() const override;
+  bool watched_something() const override { return moved_; }
+  bool has_unbegun_claim() const override;
   bool wants_watcher() const override;
-  void work(Worker& worker) override;
+  void work(std::uint32_t thread) override;
 
   bool search(Worker& worker, Ring::Range& range);
   Ring::Range claim();
@@ -98,7 +99,7 @@ class Core final : private Shift {
   void call_if_needed(std::uint64_t waiting);
   void call_watcher();
   bool wait_for_room(std::int64_t until) EXCLUDES(room_mutex_);
-  std::uint64_t ended() const { return ended_jobs(crew_) + abandoned_.load(std::memory_order_acquire); }
+  std::uint64_t ended() const { return ended_jobs(workers_) + abandoned_.load(std::memory_order_acquire); }
   std::uint64_t id(std::uint64_t position) const { return settings_.ids.of(position); }
   std::uint32_t control() const { return control_.load(std::memory_order_seq_cst); }
 
@@ -108,7 +109,8 @@ class Core final : private Shift {
   Timekeeper& timekeeper_;
   std::stop_source cancel_;
   Ring ring_;
-  alignas(64) Tempo tempo_;
+  Workers workers_;
+  alignas(64) JobTime job_time_;
   std::atomic<std::uint32_t> control_{0};
   /// The number of finished jobs that somebody waits for.
   std::atomic<std::uint64_t> wake_at_{~std::uint64_t{0}};
@@ -116,12 +118,12 @@ class Core final : private Shift {
   std::atomic<bool> report_each_{false};
   alignas(64) std::atomic<std::uint64_t> rejected_full_{0};
   std::atomic<std::uint64_t> rejected_closed_{0}, abandoned_{0}, timed_out_{0};
-  std::uint64_t claimed_at_last_tick_ = 0;  // of the watcher, under the crew's mutex
+  std::uint64_t claimed_at_last_tick_ = 0;  // of the watcher, under the threads' mutex
   bool moved_ = false;                      // likewise
   Mutex room_mutex_;
   Condition room_, held_;
   Unfinished unfinished_;
-  Crew crew_;  // the last: its threads use the rest
+  WatchedThreads threads_;  // the last: they use the rest
 };
 
 }  // namespace laneway::worker_pool

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "worker_pool/job_details.h"
-#include "worker_pool/tempo.h"
+#include "worker_pool/job_time.h"
 
 namespace laneway::worker_pool {
 
@@ -16,12 +16,12 @@ namespace laneway::worker_pool {
 void Unfinished::abandon(std::vector<UnfinishedJob>& jobs, const std::function<void()>& given_up) {
   do {
     while (ring_.has_work()) {
-      const auto range = ring_.claim(Tempo::most_per_claim, [] { return true; });
+      const auto range = ring_.claim(JobTime::most_per_claim, [] { return true; });
       for (std::uint32_t i = 0; i < range.count; ++i) give_up(range.begin + i, jobs, given_up);
       if (range.count == 0) std::this_thread::yield();  // a submitter is filling the slot
     }
-    for (const auto& worker : crew_.workers())
-      while (const auto position = worker->claim.take()) give_up(*position, jobs, given_up);
+    for (auto& worker : workers_)
+      while (const auto position = worker.claim.take()) give_up(*position, jobs, given_up);
     if (!ring_.has_unbegun()) return;
     std::this_thread::yield();
   } while (true);
@@ -44,10 +44,10 @@ void Unfinished::give_up(std::uint64_t position, std::vector<UnfinishedJob>& job
 
 /// A job may end while its name is read; one that is still the current one after that has this name.
 void Unfinished::add_running(std::vector<UnfinishedJob>& jobs) const {
-  for (const auto& worker : crew_.workers())
-    for (auto position = worker->current.load(std::memory_order_acquire); position != Worker::none;) {
-      auto name = worker->job.name();
-      const auto read = std::exchange(position, worker->current.load(std::memory_order_acquire));
+  for (auto& worker : workers_)
+    for (auto position = worker.current.load(std::memory_order_acquire); position != Worker::none;) {
+      auto name = worker.job.name();
+      const auto read = std::exchange(position, worker.current.load(std::memory_order_acquire));
       if (position != read) continue;
       jobs.push_back({ids_.of(position), std::move(name)});
       break;

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "laneway/pool_types.hpp"
-#include "worker_pool/crew.h"
 #include "worker_pool/ring.h"
+#include "worker_pool/worker.h"
 
 namespace laneway::worker_pool {
 
@@ -24,7 +24,7 @@ struct JobIds {
 
 class Unfinished {
  public:
-  Unfinished(Ring& ring, const Crew& crew, JobIds ids) : ring_(ring), crew_(crew), ids_(ids) {}
+  Unfinished(Ring& ring, Workers& workers, JobIds ids) : ring_(ring), workers_(workers), ids_(ids) {}
 
   /// Gives up the jobs that have not begun, and calls `given_up` for each.
   void abandon(std::vector<UnfinishedJob>& jobs, const std::function<void()>& given_up);
@@ -35,7 +35,7 @@ class Unfinished {
                const std::function<void()>& given_up);
 
   Ring& ring_;
-  const Crew& crew_;
+  Workers& workers_;
   const JobIds ids_;
 };
 

@@ -1,6 +1,6 @@
 // What one worker of a pool has: its claim of the queue, the job that it runs, and its counts.
 //
-// Ownership: the crew; a worker stays when its thread has ended, and a later thread takes it over. Threads:
+// Ownership: the core; a worker stays when its thread has ended, and a later thread takes it over. Threads:
 // the worker's thread writes; `claim` is also changed by idle workers, which take jobs out of a claim that
 // lasts, and by stop().
 #pragma once
@@ -8,9 +8,8 @@
 #include <atomic>
 #include <cstdint>
 #include <optional>
-#include <thread>
+#include <vector>
 
-#include "base/mutex.h"
 #include "laneway/detail/pool_slot.hpp"
 #include "worker_pool/own_counts.h"
 #include "worker_pool/running_job.h"
@@ -64,11 +63,16 @@ struct alignas(64) Worker : detail::Runner {
 
   RunningJob job;
 
-  // Guarded by the crew's mutex.
-  bool woken = false;
-  bool alive = false;
-  Condition wake;
-  std::thread thread;
+  /// Whether the claim has jobs that have not begun. A claim that begins is seen here by whoever changes the
+  /// counts of the threads before the claim's worker reads them.
+  bool has_unbegun() const { return claimed_at.load(std::memory_order_seq_cst) != 0 && claim.left() > 0; }
+  /// Whether such a claim has lasted for longer than `limit` (ns).
+  bool overdue(std::int64_t at, std::int64_t limit) const {
+    if (claim.left() == 0) return false;
+    const auto since = claimed_at.load(std::memory_order_relaxed);
+    return since != 0 && at - since > limit;
+  }
 };
+using Workers = std::vector<Worker>;
 
 }  // namespace laneway::worker_pool

@@ -20,7 +20,7 @@ PoolOptions checked(PoolOptions options) {
     throw std::invalid_argument("pool " + options.name + ": " + why);
   };
   if (options.workers == 0) refuse("workers is 0; a pool needs at least 1");
-  if (options.workers > worker_pool::Presence::most / 2)
+  if (options.workers > worker_pool::ThreadCounts::most / 2)
     refuse("workers is " + std::to_string(options.workers));
   if (options.min_workers > options.workers)
     refuse("min_workers is " + std::to_string(options.min_workers) + ", more than workers, which is " +
@@ -122,7 +122,7 @@ bool WorkerPool::Implementation::wait_unfinished(std::int64_t until) {
 }
 
 bool WorkerPool::Implementation::is_own_worker() const {
-  return std::any_of(cores.begin(), cores.end(), [](const auto& core) { return core->crew().is_mine(); });
+  return std::any_of(cores.begin(), cores.end(), [](const auto& core) { return core->threads().is_mine(); });
 }
 
 /// Several calls wait for the first.
@@ -253,7 +253,7 @@ PoolHealth WorkerPool::health() const {
   if (self.stopped) return {false, name + "stopped"};
   if (self.closed) return {false, name + "draining"};
   std::uint32_t late = 0;
-  for (const auto& core : self.cores) late += worker_pool::jobs_past_timeout(core->crew());
+  for (const auto& core : self.cores) late += worker_pool::jobs_past_timeout(core->workers());
   if (late >= self.options.workers)
     return {false, name + "all " + std::to_string(late) + " workers run jobs that are past their timeout"};
   for (const auto& core : self.cores)

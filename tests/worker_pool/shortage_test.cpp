@@ -41,6 +41,31 @@ TEST_CASE("without a thread, and without a way to start one, a job is refused wi
   REQUIRE(pool.submit_and_wait([] { return 7; }) == 7);
 }
 
+TEST_CASE(
+    "a thread that the system refuses is counted by nobody, so each job of several submitters is refused") {
+  WorkerPool pool(pool_options(2, 100));
+  std::atomic<int> ready = 0, accepted = 0, counted = 0;
+  std::atomic<bool> refusing = false;
+  std::vector<std::thread> submitters;
+  for (int i = 0; i < 3; ++i)
+    submitters.emplace_back([&] {
+      ++ready;
+      while (!refusing) std::this_thread::yield();
+      for (int job = 0; job < 2000; ++job) {
+        accepted += pool.try_submit([] {}) ? 1 : 0;
+        counted += pool.metrics().threads > 0 ? 1 : 0;
+      }
+    });
+  REQUIRE(eventually([&] { return ready == 3; }));
+  {
+    const NoThreads none;
+    refusing = true;
+    for (auto& submitter : submitters) submitter.join();
+  }
+  REQUIRE(accepted == 0);
+  REQUIRE(counted == 0);
+}
+
 TEST_CASE("one thread is enough if the system refuses others") {
   PoolGate gate;
   WorkerPool pool(pool_options(3, 100));

@@ -3,7 +3,7 @@
 // power changes rarely, so it stays in every reader's cache.
 //
 // One claim moves the estimate by one power at most: a worker that was not on a processor for a while does
-// not make the jobs slow. Jobs that really become slow are found by the watcher (crew.h).
+// not make the jobs slow. Jobs that really become slow are found by the watcher (watched_threads.h).
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace laneway::worker_pool {
 
-class Tempo {
+class JobTime {
  public:
   static constexpr std::uint32_t most_per_claim = 64;
 
