@@ -285,10 +285,10 @@ bool Pool::Implementation::calls_for_help() {
   if (helpers_.empty() || queued_ == 0 || slots_.free() > 0 || passing_on_ || permits_.waiting())
     return false;
   wants_help_ = true;
-  const std::uint64_t expected = std::uint64_t{errands_coming_} * service_time_.claim_size();
+  const std::uint64_t expected = std::uint64_t{errands_coming_} * job_time_.claim_size();
   if (queued_ <= expected) return false;
   const auto awake = threads().awake() + slots_.borrowed();
-  if (!asynchronous_ && !service_time_.worth_a_wake_up(queued_ - expected, awake)) return false;
+  if (!asynchronous_ && !job_time_.worth_a_wake_up(queued_ - expected, awake)) return false;
   return permits_.unused() > errands_coming_ || permits_.in_sight();
 }
 

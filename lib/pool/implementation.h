@@ -10,8 +10,8 @@
 #include "pool/job_queues.h"
 #include "pool/permit_use.h"
 #include "pool/pool.h"
-#include "pool/service_time.h"
 #include "pool/worker_slots.h"
+#include "worker_pool/job_time.h"
 #include "worker_pool/threads.h"
 
 namespace laneway::pool {
@@ -169,7 +169,7 @@ class Pool::Implementation final : private Permits::Waiter, private Lender {
   std::uint32_t queued_ GUARDED_BY(mutex_) = 0;
   std::uint64_t outstanding_ GUARDED_BY(mutex_) = 0;
   std::uint64_t admitted_ GUARDED_BY(mutex_) = 0;  // the weight of the outstanding jobs
-  ServiceTime service_time_ GUARDED_BY(mutex_);
+  worker_pool::JobTime job_time_ GUARDED_BY(mutex_){claim_time, largest_claim, microseconds(10), false};
   std::optional<std::uint32_t> notify_at_ GUARDED_BY(mutex_);
   std::uint64_t claims_ GUARDED_BY(mutex_) = 0;
   std::uint64_t claims_at_kick_ GUARDED_BY(mutex_) = 0;

@@ -127,7 +127,7 @@ Claim Pool::Implementation::take_claim(TimePoint now, Lender* lender) {
   auto& queue = queues_.next();
   auto& entry = queue.front();
   Range range = entry.range;
-  const std::uint32_t timely = limits_.whole_claims ? limits_.most_per_claim : service_time_.claim_size();
+  const std::uint32_t timely = limits_.whole_claims ? limits_.most_per_claim : job_time_.claim_size();
   if (!range.batch->sequential)
     range.end = range.begin + std::min({range.count(), timely, limits_.most_per_claim});
   const std::uint32_t jobs = range.count();
@@ -154,7 +154,7 @@ void Pool::Implementation::finish(const Claim& claim, Ran ran) {
   {
     MutexLock lock(mutex_);
     assert(slot.in_use && slot.first_ticket == claim.first_ticket);
-    if (ran.typical > 0) service_time_.record(took, ran.typical);
+    if (ran.typical > 0) job_time_.record(took, ran.typical);
     outstanding_ -= claim.range.count() - slot.left;
     admitted_ -= slot.weight;
     lender = slot.lender;
@@ -247,9 +247,9 @@ Pool::Implementation::Search Pool::Implementation::search(Thread& self, TimePoin
 Thread* Pool::Implementation::wake_if_wanted() {
   const auto searching = this->searching();
   if (slots_.free() <= searching) return nullptr;
-  const std::uint64_t expected = std::uint64_t{searching} * service_time_.claim_size();
+  const std::uint64_t expected = std::uint64_t{searching} * job_time_.claim_size();
   const auto awake = threads().awake() - std::min(threads().awake(), slots_.lent());
-  if (queued_ > expected && service_time_.worth_a_wake_up(queued_ - expected, awake) && permits_.in_sight())
+  if (queued_ > expected && job_time_.worth_a_wake_up(queued_ - expected, awake) && permits_.in_sight())
     return wake_one();
   return somebody_wants_help() ? wake_one() : nullptr;
 }
@@ -283,7 +283,7 @@ void Pool::Implementation::kick() {
     const bool stuck = queued_ > 0 && may_begin && !permits_.waiting() && claims_ == claims_at_kick_;
     claims_at_kick_ = claims_;
     if (!stuck) return;
-    service_time_.forget();
+    job_time_.forget();
     next = next_to_work(SteadyClock::now());
   }
   set_to_work(next);
@@ -330,7 +330,7 @@ Snapshot Pool::Implementation::snapshot() const {
   result.free = slots_.free();
   result.threads = threads().threads();
   result.active = threads().awake() - threads().searchers();
-  result.service_time = service_time_.average();
+  result.service_time = job_time_.average();
   result.expired = slots_.expired();
   result.stuck = slots_.stuck();
   result.start_failures = thread_state_.start_failures;

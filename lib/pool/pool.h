@@ -55,12 +55,16 @@
 
 namespace laneway::pool {
 
+/// A claim has as many jobs as take about this long, and at most `largest_claim`.
+inline constexpr Duration claim_time = microseconds(50);
+inline constexpr std::uint32_t largest_claim = 256;
+
 struct Limits {
   std::uint32_t workers = 8;
   std::uint32_t queue = 256;
   /// The maximum number of jobs in one claim, except for a sequential batch, which is claimed whole. With 1,
   /// `workers` is an exact bound on the running jobs even if claims outlive the thread that ran them.
-  std::uint32_t most_per_claim = 256;
+  std::uint32_t most_per_claim = largest_claim;
   /// The stop of a job that runs longer is requested (at the granularity of the expire() calls).
   Duration job_deadline = seconds(30);
   /// A job that still runs this long after its stop was requested is stuck: until it returns, a slot and a
@@ -144,7 +148,7 @@ class Pool {
   void finish(const Claim& claim);
 
   /// Called on the producer's tick. Requests the stop of jobs past their deadline, and wants back the jobs
-  /// that have not begun of claims that last longer than ServiceTime::longest_claim. A job's time counts from
+  /// that have not begun of claims that last longer than longest_claim. A job's time counts from
   /// the first call that saw it running; for the first job of a claim, from the claim's start. Returns the
   /// jobs that are found stuck, each once.
   std::vector<Range> expire(TimePoint now);

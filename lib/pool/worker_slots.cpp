@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "pool/service_time.h"
-
 namespace laneway::pool {
 
 WorkerSlots::WorkerSlots(std::uint32_t workers, Duration job_deadline, Duration stuck_after)
@@ -50,7 +48,7 @@ WorkerSlots::Stuck WorkerSlots::expire(TimePoint now) {
   for (WorkerSlot& slot : slots_) {
     const auto ticket = slot.running();  // once: the worker may answer meanwhile
     if (!ticket) continue;
-    if (now - slot.started > ServiceTime::longest_claim) slot.want_back(slot.first_ticket);
+    if (now - slot.started > longest_claim) slot.want_back(slot.first_ticket);
     if (slot.expires(*ticket, now, job_deadline_)) {
       slot.stop.stop_up_to(slot.seen_ticket);
       ++expired_;

@@ -19,6 +19,10 @@
 
 namespace laneway::pool {
 
+/// A claim that takes longer is wanted back: the estimate was wrong, and nobody learns of the jobs that are
+/// done in the claim before it ends.
+inline constexpr Duration longest_claim = milliseconds(20);
+
 class WorkerSlots {
  public:
   /// The stop of a job that runs longer than `job_deadline` is requested; a job that runs longer than

@@ -22,9 +22,9 @@ namespace laneway::worker_pool {
 
 namespace {
 
-constexpr std::int64_t overdue_after = 100'000;    // ns; a claim is cut to a sixth of it
-constexpr std::int64_t look_interval = 1'000'000;  // ns
-constexpr std::int64_t room_pays_after = 500'000;  // ns of work that makes room worth a wake-up
+constexpr std::int64_t overdue_after = 100'000;          // ns; a claim is cut to a sixth of it
+constexpr std::int64_t look_interval = 1'000'000;        // ns
+constexpr Duration room_pays_after = microseconds(500);  // of work that makes room worth a wake-up
 constexpr int searches = 6;
 constexpr int pauses = 24;  // between two searches: polling the submitter's cache line slows it down
 
@@ -72,7 +72,7 @@ Submission Core::reserve(std::uint32_t wanted, detail::JobDetails* details, std:
     return {.verdict = Verdict::full, .length = queue, .capacity = queue};
   }
   position = reserved.position;
-  const auto sampled = job_time_.sampled();
+  const std::uint64_t sampled = job_time_.within(claim_time / 2) ? 64 : 1;  // reading the clock costs 25 ns
   for (std::uint32_t i = 0; i < reserved.count; ++i) {
     auto& slot = ring_.slot(position + i);
     const bool measured = ((position + i) & (sampled - 1)) == 0;
@@ -90,7 +90,7 @@ void Core::publish(std::uint64_t position, std::uint32_t count) {
   const auto now = threads_.counts();
   if (now.searchers() > 0 || (now.sleepers() == 0 && now.threads() >= threads_.most()) || control() != 0)
     return;
-  if (now.has_watcher() && now.awake() > 0 && count == 1 && (position & 15) != 0 && job_time_.fast()) return;
+  if (now.has_watcher() && now.awake() > 0 && count == 1 && (position & 15) != 0 && short_jobs()) return;
   call_if_needed(ring_.accepted() - ring_.claimed());
 }
 
@@ -98,7 +98,7 @@ void Core::call_if_needed(std::uint64_t waiting) {
   const auto now = threads_.counts();
   if (waiting == 0 || now.searchers() > 0 || (now.sleepers() == 0 && now.threads() >= threads_.most()))
     return;
-  if (now.has_watcher() && !job_time_.pays(waiting, now.awake(), processors_)) return;
+  if (now.has_watcher() && !wake_up_pays(waiting, now.awake())) return;
   threads_.call_one();
 }
 
@@ -115,10 +115,10 @@ bool Core::wait_for_room(std::int64_t until) {
   if (until == now_or_not) return false;
   const auto now = clock_ns();
   if (now >= until) return false;
-  const auto most = static_cast<std::int64_t>(std::max<std::uint64_t>(ring_.limit() / 2, 1));
-  const auto room = std::clamp<std::int64_t>(room_pays_after / job_time_.ns(), 1, most);
+  const auto most = std::clamp<std::uint64_t>(ring_.limit() / 2, 1, UINT32_MAX);
+  const auto room = job_time_.jobs_in(room_pays_after, static_cast<std::uint32_t>(most));
   MutexLock lock(room_mutex_);
-  const auto target = ring_.accepted() + static_cast<std::uint64_t>(room) - ring_.limit();
+  const auto target = ring_.accepted() + room - ring_.limit();
   if (static_cast<std::int64_t>(target) > 0)
     wake_at_.store(std::min(target, wake_at_.load(std::memory_order_relaxed)), std::memory_order_seq_cst);
   if (room == 1) report_each_.store(true, std::memory_order_seq_cst);
@@ -128,7 +128,7 @@ bool Core::wait_for_room(std::int64_t until) {
   // from now on sees `report_each_`.
   const auto at = room == 1 && !claims_several(workers_) ? until : std::min(until, now + look_interval);
   const auto ended = this->ended();  // before accepted(), and after claims_several()
-  if (ring_.accepted() - ended + static_cast<std::uint64_t>(room) <= ring_.limit()) {
+  if (ring_.accepted() - ended + room <= ring_.limit()) {
     std::this_thread::yield();  // if a suspended worker keeps the slot (ring.h), for this worker
     return true;
   }
@@ -172,8 +172,7 @@ bool Core::has_unbegun_claim() const {
                      [](const auto& worker) { return worker.has_unbegun(); });
 }
 bool Core::wants_watcher() const {
-  if (threads_.most() == 1 || control() != 0 || (!job_time_.fast() && !claims_several(workers_)))
-    return false;
+  if (threads_.most() == 1 || control() != 0 || (!short_jobs() && !claims_several(workers_))) return false;
   return threads_.counts().awake() > 0 || ring_.has_work();
 }
 
@@ -188,11 +187,12 @@ bool Core::needs_help() {
     if (worker.overdue(now, overdue_after)) return true;
   }
   const auto awake = threads_.counts().awake();
-  return ring_.has_work() && (awake == 0 || progress * job_time_.ns() < look_interval / 4 * awake);
+  return ring_.has_work() &&
+         (awake == 0 || progress * job_time_.average().count() < look_interval / 4 * awake);
 }
 
 Ring::Range Core::claim() {
-  return ring_.claim(job_time_.claim(), [this] { return control() == 0; });
+  return ring_.claim(job_time_.claim_size(), [this] { return control() == 0; });
 }
 
 /// A job of a claim that lasts, of another worker than `own`.
@@ -267,7 +267,7 @@ void Core::run_claim(Worker& worker, Ring::Range range) {
   }
   worker.now = clock_ns();
   worker.duration.record((worker.now - begun) / ran, ran);
-  job_time_.measured(worker.now - begun, ran);
+  job_time_.record(nanoseconds(worker.now - begun), ran);
   finish(ran - reported);
   if (range.count > 1) worker.claimed_at.store(0, std::memory_order_release);
 }

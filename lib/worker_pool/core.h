@@ -76,6 +76,7 @@ class Core final : private ThreadWork {
  private:
   static constexpr std::uint32_t paused = 1;
   static constexpr std::uint32_t cancelled = 2;
+  static constexpr Duration claim_time = microseconds(16);
 
   bool has_work() const override;
   bool needs_help() override;
@@ -97,6 +98,15 @@ class Core final : private ThreadWork {
   bool held();
   void finish(std::uint64_t count);
   void call_if_needed(std::uint64_t waiting);
+  /// Several jobs may fit into a claim.
+  bool short_jobs() const { return job_time_.within(claim_time); }
+  /// More workers than cores do not make short jobs faster. One more is allowed, because the system may let
+  /// two share a core, but not if jobs are so short that workers hold each other up at the queue.
+  bool wake_up_pays(std::uint64_t waiting, std::uint32_t awake) const {
+    if (awake == 0 || !short_jobs()) return true;
+    if (awake >= processors_ + (job_time_.within(nanoseconds(512)) ? 0 : 1)) return false;
+    return job_time_.worth_a_wake_up(waiting, awake);
+  }
   void call_watcher();
   bool wait_for_room(std::int64_t until) EXCLUDES(room_mutex_);
   std::uint64_t ended() const { return ended_jobs(workers_) + abandoned_.load(std::memory_order_acquire); }
@@ -110,7 +120,7 @@ class Core final : private ThreadWork {
   std::stop_source cancel_;
   Ring ring_;
   Workers workers_;
-  alignas(64) JobTime job_time_;
+  alignas(64) JobTime job_time_{claim_time, most_per_claim, microseconds(20), true};
   std::atomic<std::uint32_t> control_{0};
   /// The number of finished jobs that somebody waits for.
   std::atomic<std::uint64_t> wake_at_{~std::uint64_t{0}};

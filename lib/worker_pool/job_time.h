@@ -1,62 +1,69 @@
-// How long a job takes, as a power of two, and what follows from it: the size of claims, how often times are
-// measured, and whether waking one more worker pays. Pure. Threads: any; workers write it rarely, because the
-// power changes rarely, so it stays in every reader's cache.
+// The time that one job takes, measured from finished claims, and what follows from it: the size of claims,
+// and whether waking one more worker pays. Pure; of both pools, this one and the lane's (lib/pool).
 //
-// One claim moves the estimate by one power at most: a worker that was not on a processor for a while does
-// not make the jobs slow. Jobs that really become slow are found by the watcher (watched_threads.h).
+// An exponentially weighted moving average of the mean time of a job in each claim, with weight 1/8 (as TCP
+// smooths its round trips, RFC 6298): one preempted claim hardly changes the average, and a change of the
+// work changes it within a few claims. Threads: any; a sample of two workers at once may be lost.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
+#include <cmath>
 #include <cstdint>
+
+#include "base/time.h"
 
 namespace laneway::worker_pool {
 
 class JobTime {
  public:
-  static constexpr std::uint32_t most_per_claim = 64;
+  /// A claim has at most `most_per_claim` jobs, and as many as take about `claim_time`: far more than a
+  /// hand-off costs (below 1 µs), and far less than anybody notices. `wake_up` is the time from waking a
+  /// thread until it runs on another core, with some margin. `steady`: a claim that is within half of the
+  /// average changes nothing, so that the average stays in the caches of many readers, and a worker that was
+  /// not on a processor for a while doubles it at most.
+  JobTime(Duration claim_time, std::uint32_t most_per_claim, Duration wake_up, bool steady)
+      : claim_time_(claim_time), wake_up_(wake_up), most_per_claim_(most_per_claim), steady_(steady) {}
 
-  void measured(std::int64_t ns_of_claim, std::uint32_t jobs) {
-    const auto each = static_cast<std::uint64_t>(std::max<std::int64_t>(ns_of_claim, 1)) / jobs;
-    const auto power = power_.load(std::memory_order_relaxed);
-    const auto seen = static_cast<std::uint32_t>(std::bit_width(each));
-    if (seen > power + 1 || seen + 1 < power) {  // between two powers it stays
-      const auto next = seen > power ? power + 1 : power - 1;
-      power_.store(std::clamp(next, lowest, highest), std::memory_order_relaxed);
-    }
+  /// Records that `jobs` jobs, one after the other, took `total`.
+  void record(Duration total, std::uint32_t jobs) {
+    const double sample = std::max(static_cast<double>(total.count()), 1.0) / jobs, before = ns();
+    if (steady_ && std::abs(sample - before) < before / 2) return;
+    const double next = before > 0 ? before + (sample - before) / 8 : sample;
+    average_.store(steady_ && before > 0 ? std::min(next, 2 * before) : next, std::memory_order_relaxed);
   }
+  /// Forgets the average, which has proved wrong, and starts cautiously again.
+  void forget() { average_.store(0, std::memory_order_relaxed); }
 
-  /// The time that a job takes at most, by the estimate.
-  std::int64_t ns() const { return std::int64_t{1} << power_.load(std::memory_order_relaxed); }
-  bool fast() const { return ns() <= slow_from; }
-
-  /// As many jobs as take about 16 µs.
-  std::uint32_t claim() const {
-    return static_cast<std::uint32_t>(std::clamp<std::int64_t>(claim_ns / ns(), 1, most_per_claim));
+  bool known() const { return ns() > 0; }
+  /// Rounded up to a nanosecond; zero if not known.
+  Duration average() const {
+    return known() ? nanoseconds(static_cast<std::int64_t>(ns()) + 1) : Duration::zero();
   }
-  /// The waiting time of every n-th job is measured, n a power of two: reading the clock costs 25 ns.
-  std::uint64_t sampled() const { return ns() >= slow_from / 2 ? 1 : 64; }
+  /// Whether a job is known to take `time` or less.
+  bool within(Duration time) const { return known() && ns() <= static_cast<double>(time.count()); }
 
-  /// Whether `waiting` jobs would keep `awake` workers longer than a wake-up costs. More workers than cores
-  /// do not make short jobs faster. One more is allowed, because the system may let two share a core, but not
-  /// if jobs are so short that workers hold each other up at the queue.
-  bool pays(std::uint64_t waiting, std::uint32_t awake, std::uint32_t cores) const {
-    if (waiting == 0) return false;
-    if (awake == 0 || !fast()) return true;
-    if (awake >= cores + (ns() > shortest_ns ? 1 : 0)) return false;
-    return static_cast<std::int64_t>(waiting) * ns() > std::int64_t{awake} * wake_ns;
+  /// The number of jobs that take about `time`, from 1 to `most`; 1 while the average is not known.
+  std::uint32_t jobs_in(Duration time, std::uint32_t most) const {
+    if (!known()) return 1;
+    return static_cast<std::uint32_t>(
+        std::clamp(static_cast<double>(time.count()) / ns(), 1.0, static_cast<double>(most)));
+  }
+  std::uint32_t claim_size() const { return jobs_in(claim_time_, most_per_claim_); }
+
+  /// Whether `queued` jobs wait longer for the `awake` workers than for a worker that is woken now.
+  bool worth_a_wake_up(std::uint64_t queued, std::uint32_t awake) const {
+    if (awake == 0 || !known()) return true;
+    return static_cast<double>(queued) * ns() > static_cast<double>(wake_up_.count()) * awake;
   }
 
  private:
-  static constexpr std::uint32_t lowest = 5;    // 32 ns
-  static constexpr std::uint32_t highest = 40;  // 18 minutes
-  static constexpr std::int64_t slow_from = 16384;
-  static constexpr std::int64_t claim_ns = 16384;
-  static constexpr std::int64_t wake_ns = 20000;
-  static constexpr std::int64_t shortest_ns = 512;
+  double ns() const { return average_.load(std::memory_order_relaxed); }
 
-  std::atomic<std::uint32_t> power_{20};  // slow until it is measured: each job its own worker
+  const Duration claim_time_, wake_up_;
+  const std::uint32_t most_per_claim_;
+  const bool steady_;
+  std::atomic<double> average_{0};  // ns; 0 if not known
 };
 
 }  // namespace laneway::worker_pool

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "worker_pool/job_details.h"
-#include "worker_pool/job_time.h"
 
 namespace laneway::worker_pool {
 
@@ -16,7 +15,7 @@ namespace laneway::worker_pool {
 void Unfinished::abandon(std::vector<UnfinishedJob>& jobs, const std::function<void()>& given_up) {
   do {
     while (ring_.has_work()) {
-      const auto range = ring_.claim(JobTime::most_per_claim, [] { return true; });
+      const auto range = ring_.claim(most_per_claim, [] { return true; });
       for (std::uint32_t i = 0; i < range.count; ++i) give_up(range.begin + i, jobs, given_up);
       if (range.count == 0) std::this_thread::yield();  // a submitter is filling the slot
     }

@@ -2,11 +2,11 @@
 // ended after idling. What they do is the business of their ThreadWork.
 //
 // There are never more than `most` threads. One thread at a time searches on behalf of new work; when it
-// finds work and more is left, it wakes the next one. While jobs are short (JobTime::fast), a submitter
-// does not wake a worker for each job: then one parked worker watches, that is, it looks once a millisecond
-// whether the others make progress. It gives up watching when nothing happens for a while, and then a
-// submitter wakes a worker for its job again. A worker that claims several jobs while nobody watches makes a
-// parked or a new thread the watcher.
+// finds work and more is left, it wakes the next one. While jobs are short, a submitter does not wake a
+// worker for each job: then one parked worker watches, that is, it looks once a millisecond whether the
+// others make progress. It gives up watching when nothing happens for a while, and then a submitter wakes a
+// worker for its job again. A worker that claims several jobs while nobody watches makes a parked or a new
+// thread the watcher.
 //
 // Threads: any may call everything; the destructor and end() join the threads.
 #pragma once
@@ -24,7 +24,7 @@ class ThreadWork {
  public:
   /// Whether there is work that nobody has claimed. May be true too often.
   virtual bool has_work() const = 0;
-  /// Asked by the watcher once a millisecond: True if the other workers make no progress.
+  /// True if the other workers make no progress. Asked by the watcher once a millisecond.
   virtual bool needs_help() = 0;
   /// Whether there was anything to watch at the last needs_help(): work was claimed since the one before, or
   /// waits, or a claim has jobs that have not begun.

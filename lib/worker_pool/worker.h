@@ -18,6 +18,8 @@ namespace laneway::worker_pool {
 
 class Core;
 
+inline constexpr std::uint32_t most_per_claim = 64;
+
 /// The jobs of a claim that have not begun: [begin, begin + count), in one word.
 class ClaimWord {
  public:

@@ -87,7 +87,7 @@ struct SlowBatches {
   }
   static void submit(void* data, const laneway_batch* batch) {
     auto& self = *static_cast<SlowBatches*>(data);
-    std::this_thread::sleep_for(2 * most * pool::ServiceTime::claim_time);
+    std::this_thread::sleep_for(2 * most * pool::claim_time);
     {
       MutexLock lock(self.mutex);
       self.sizes.push_back(batch->count);

@@ -19,7 +19,7 @@
 #include "catch.h"
 #include "eventually.h"
 #include "lane/lane.h"
-#include "pool/service_time.h"
+#include "pool/pool.h"
 
 namespace laneway::lane {
 
@@ -182,7 +182,7 @@ class HeldHandler final : public handler::RecordHandler {
 
  private:
   // Longer than the pool's claim_time, so that each record is a claim of its own.
-  static constexpr Duration shortest = 2 * pool::ServiceTime::claim_time;
+  static constexpr Duration shortest = 2 * pool::claim_time;
 
   handler::Outcome handle_record(const handler::Attempt& attempt) override EXCLUDES(mutex_) {
     const auto offset = attempt.record.offset();
