@@ -8,7 +8,7 @@
 
 #include "app/command_line.h"
 #include "app/exit_code.h"
-#include "app/standard_streams.h"
+#include "app/process/standard_streams.h"
 #include "base/shortage.h"
 
 int main(int argc, char** argv) {

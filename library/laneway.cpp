@@ -5,8 +5,8 @@
 #include <iostream>
 
 #include "app/exit_code.h"
-#include "app/serve.h"
-#include "app/signals.h"
+#include "app/process/signals.h"
+#include "app/run/serve.h"
 #include "config/loader.h"
 #include "handler/plugin/function_handler.h"
 

@@ -6,7 +6,7 @@
 #include <system_error>
 #include <utility>
 
-#include "admin/listener.h"
+#include "admin/http/listener.h"
 #include "config/yaml/read_file.h"
 
 namespace laneway::control {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <thread>
 
-#include "app/signals.h"
+#include "app/process/signals.h"
 
 namespace laneway::demo {
 namespace {

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "app/dlq/filter.h"
+#include "config/checks/checks.h"
 #include "config/client/group_protocol.h"
-#include "config/rules/checks.h"
 
 namespace laneway::dlq {
 namespace {

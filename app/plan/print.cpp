@@ -6,7 +6,7 @@
 #include "app/plan/numbers.h"
 #include "config/text.h"
 #include "config/units.h"
-#include "lane/member/memory_plan.h"
+#include "lane/shared/memory_plan.h"
 #include "service/sizing.h"
 
 namespace laneway::plan {

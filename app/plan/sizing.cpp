@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "lane/member/memory_plan.h"
+#include "lane/shared/memory_plan.h"
 #include "service/sizing.h"
 
 namespace laneway::plan {

@@ -40,7 +40,7 @@
 #include <thread>
 #include <vector>
 
-#include "admin/server.h"
+#include "admin/server/server.h"
 #include "handler/handler.h"
 #include "lane_cases.h"
 #include "measuring.h"

@@ -289,7 +289,7 @@ const std::vector<Fact> fetching_facts = {
      "lib/lane/intake/fetch_pause.cpp", naive_loop_collapses},
     {"3", on_mock,
      "A partition queue that is not popped takes `queued.min.messages` records and one fetch more.",
-     "lib/lane/member/memory_plan.cpp", queue_limits_itself},
+     "lib/lane/shared/memory_plan.cpp", queue_limits_itself},
     {"4", on_mock, "`fetch.queue.backoff.ms` bounds the sleep of the broker's thread on a full buffer.",
      "lib/kafka/group/consumer.cpp", backoff_key_helps},
     {"5", on_mock, "The batch call skips records when another thread pauses.",
@@ -297,7 +297,7 @@ const std::vector<Fact> fetching_facts = {
     {"5-single", on_mock, "Single pops skip no records when another thread pauses.",
      "lib/kafka/group/partition_queue.cpp", single_pops_do_not_skip},
     {"7", on_mock, "A resume of a partition that is not paused rewinds the partition.",
-     "lib/lane/member/partition_source.cpp", resume_of_unpaused_rewinds},
+     "lib/lane/source/partition_source.cpp", resume_of_unpaused_rewinds},
     {"22", on_mock, "A record that is kept keeps its whole batch in memory.", "lib/kafka/record.h",
      kept_record_pins_fetch},
     {"27", on_mock, "After a resume the broker's thread sleeps for up to a second.",
@@ -309,7 +309,7 @@ const std::vector<Fact> fetching_facts = {
     {"28-request", on_mock, "A request to the partition's leader ends that sleep.",
      "lib/kafka/group/inquiries.h", request_wakes},
     {"pause-stays", on_mock, "A pause stays when the partition is given up and assigned again.",
-     "lib/lane/member/partition_source.h", pause_outlives_assignment},
+     "lib/lane/source/partition_source.h", pause_outlives_assignment},
 };
 
 }  // namespace client_facts

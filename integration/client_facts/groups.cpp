@@ -326,7 +326,7 @@ Seen cooperative_falls_silent() {
 
 const std::vector<Fact> group_facts = {
     {"12", on_mock, "Popping any queue counts as polling: `max.poll.interval.ms` watches no rebalances.",
-     "app/watchdog.h", popping_keeps_membership},
+     "app/process/watchdog.h", popping_keeps_membership},
     {"14", on_mock, "Under `cooperative-sticky` a commit in the middle of a join costs all partitions.",
      "lib/kafka/group/join_watch.h", commit_in_join_loses},
     {"14-refused", on_kafka,

@@ -159,7 +159,7 @@ const std::vector<Fact> queue_facts = {
      "lib/kafka/group/partition_queue.cpp", unforwarded_stays},
     {"10", on_mock,
      "All handles of a partition share one wake-up: ending the old handle's ends the new handle's.",
-     "lib/lane/member/partition_source.h", old_handle_takes_wakeup},
+     "lib/lane/source/partition_source.h", old_handle_takes_wakeup},
     {"11", on_mock, "The wake-up comes only when an empty queue gets a record.",
      "lib/lane/member/member_lanes.cpp", wakes_once},
     {"30", on_kafka, "Single pops from the partitions' own queues cost no more than polls.",

@@ -82,7 +82,7 @@ def is_message(name):
 
 
 def is_path_of_the_admin_port(name):
-    return f'"{name}"' in (ROOT / "lib/admin/routes.cpp").read_text()
+    return f'"{name}"' in (ROOT / "lib/admin/server/routes.cpp").read_text()
 
 
 def is_cpp(name):

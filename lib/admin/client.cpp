@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "admin/authorization.h"
-#include "admin/listener.h"
-#include "admin/nonce.h"
-#include "admin/own_header.h"
+#include "admin/http/listener.h"
+#include "admin/http/own_header.h"
+#include "admin/identity/authorization.h"
+#include "admin/identity/nonce.h"
 #include "base/outside_json.h"
 #include "base/time.h"
 

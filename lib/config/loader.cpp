@@ -5,21 +5,21 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "config/application.h"
+#include "config/checks/rule_context.h"
 #include "config/client/client_keys.h"
 #include "config/handlers/exec_command.h"
 #include "config/handlers/handlers.h"
+#include "config/load/application.h"
+#include "config/load/pool_settings.h"
+#include "config/load/service_links.h"
+#include "config/load/settings_of_file.h"
 #include "config/pools/pool_path.h"
 #include "config/pools/pool_scope.h"
-#include "config/pools/pool_settings.h"
-#include "config/rules/rule_context.h"
 #include "config/rules/rules.h"
 #include "config/schema/schema.h"
 #include "config/schema/trace_headers.h"
 #include "config/text.h"
 #include "config/yaml/read_file.h"
-#include "config/yaml/service_links.h"
-#include "config/yaml/settings_of_file.h"
 
 namespace laneway::config {
 namespace {

@@ -115,7 +115,7 @@ struct Item {
 };
 
 /// The part of a batch that handlers see; the lane keeps more data with each batch
-/// (lane/workload/work_batch.h).
+/// (lane/batch/work_batch.h).
 class RecordBatch : public pool::Batch {
  public:
   std::vector<Item> items;

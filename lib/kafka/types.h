@@ -61,7 +61,7 @@ using GroupMember = std::shared_ptr<const rd_kafka_consumer_group_metadata_s>;
 /// librdkafka settings as the user gave them.
 using ClientSettings = std::map<std::string, config::ClientSetting>;
 
-/// Sizes of the client's buffers, derived from the memory budget (lane/member/memory_plan.h). They are fixed
+/// Sizes of the client's buffers, derived from the memory budget (lane/shared/memory_plan.h). They are fixed
 /// when a client is made.
 struct FetchLimits {
   std::uint64_t queued_min_messages = 10000;      ///< per partition

@@ -4,14 +4,14 @@
 #include <chrono>
 #include <optional>
 
-#include "config/rules/retry_topics.h"
+#include "config/topics/retry_topics.h"
 #include "handler/forward/forward_handler.h"
 #include "handler/registry.h"
 #include "kafka/access/key_files.h"
 #include "kafka/client/client_support.h"
-#include "service/families.h"
-#include "service/process_limits.h"
+#include "service/process/process_limits.h"
 #include "service/service_implementation.h"
+#include "service/status/families.h"
 #include "service/topics/forward_topics.h"
 #include "service/topics/subscription.h"
 #include "telemetry/log.h"

@@ -17,11 +17,12 @@
 #include "kafka/admin/directory.h"
 #include "lane/member/consumer_loop.h"
 #include "lane/member/retired_members.h"
-#include "service/lane_requests.h"
+#include "lane/position/silences.h"
+#include "service/lanes/lane_requests.h"
 #include "service/members/coordinator_guard.h"
 #include "service/pools/shared_stages.h"
 #include "service/service.h"
-#include "service/status_observer.h"
+#include "service/status/status_observer.h"
 #include "telemetry/series_cap.h"
 
 namespace laneway::service {

@@ -8,11 +8,11 @@
 
 #include "base/time.h"
 #include "config/config.h"
-#include "lane/lane_detail.h"
+#include "lane/state/lane_detail.h"
 #include "service/downstream_status.h"
 #include "service/lane_view.h"
 #include "service/pools/pool_status.h"
-#include "service/readiness.h"
+#include "service/ready/readiness.h"
 
 namespace laneway::service {
 

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "admin/identity/proof.h"
-#include "admin/server.h"
+#include "admin/server/server.h"
+#include "admin/server/server_support.h"
 #include "catch.h"
-#include "server_support.h"
 
 using namespace laneway;
 using namespace laneway::admin;

@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
-#include "admin/connection.h"
-#include "admin/routes.h"
+#include "admin/http/connection.h"
+#include "admin/server/routes.h"
 #include "telemetry/log.h"
 
 using namespace laneway;

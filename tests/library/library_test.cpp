@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "app/signals.h"
+#include "app/process/signals.h"
 #include "catch.h"
 #include "kafka/produce/producer.h"
 #include "kafka/testing/embedded_cluster.h"

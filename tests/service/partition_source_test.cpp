@@ -1,4 +1,4 @@
-#include "lane/member/partition_source.h"
+#include "lane/source/partition_source.h"
 
 #include <utility>
 

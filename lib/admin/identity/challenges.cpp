@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "admin/authorization.h"
+#include "admin/identity/authorization.h"
 #include "admin/identity/proof.h"
 
 namespace laneway::admin {

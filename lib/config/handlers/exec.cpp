@@ -1,9 +1,9 @@
 #include "config/handlers/exec.h"
 
+#include "config/checks/checks.h"
+#include "config/checks/rule_context.h"
 #include "config/handlers/exec_command.h"
-#include "config/rules/checks.h"
-#include "config/rules/rule_context.h"
-#include "config/schema/property.h"
+#include "config/property.h"
 #include "config/text.h"
 
 namespace laneway::config {

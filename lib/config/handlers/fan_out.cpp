@@ -1,8 +1,8 @@
 #include "config/handlers/fan_out.h"
 
+#include "config/checks/rule_context.h"
 #include "config/pools/selector.h"
-#include "config/rules/rule_context.h"
-#include "config/schema/property.h"
+#include "config/property.h"
 
 namespace laneway::config {
 namespace {

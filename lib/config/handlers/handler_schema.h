@@ -10,7 +10,7 @@
 
 #include "config/client/client_keys.h"
 #include "config/config.h"
-#include "config/schema/property.h"
+#include "config/property.h"
 #include "config/yaml/setting.h"
 
 namespace laneway::config {

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <optional>
 
+#include "config/checks/checks.h"
+#include "config/checks/connection_rules.h"
+#include "config/checks/rule_context.h"
 #include "config/handlers/http_statuses.h"
-#include "config/rules/checks.h"
-#include "config/rules/connection_rules.h"
-#include "config/rules/rule_context.h"
-#include "config/schema/property.h"
+#include "config/property.h"
 #include "config/text.h"
 #include "config/yaml/read_file.h"
 

@@ -1,7 +1,7 @@
 // The property handler.http.statuses: what statuses of a web service mean. Pure. Private to this folder.
 #pragma once
 
-#include "config/schema/property.h"
+#include "config/property.h"
 
 namespace laneway::config {
 

@@ -1,6 +1,6 @@
 #include "config/handlers/log.h"
 
-#include "config/schema/property.h"
+#include "config/property.h"
 
 namespace laneway::config {
 namespace {

@@ -1,7 +1,7 @@
 #include "config/handlers/plugin.h"
 
-#include "config/rules/rule_context.h"
-#include "config/schema/property.h"
+#include "config/checks/rule_context.h"
+#include "config/property.h"
 #include "config/yaml/json.h"
 
 namespace laneway::config {

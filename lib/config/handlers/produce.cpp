@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <optional>
 
+#include "config/checks/checks.h"
+#include "config/checks/connection_rules.h"
+#include "config/checks/rule_context.h"
 #include "config/client/client_keys.h"
-#include "config/rules/checks.h"
-#include "config/rules/connection_rules.h"
-#include "config/rules/retry_topics.h"
-#include "config/rules/rule_context.h"
-#include "config/schema/property.h"
+#include "config/property.h"
 #include "config/text.h"
+#include "config/topics/retry_topics.h"
 #include "config/yaml/read_file.h"
 #include "config/yaml/setting.h"
 

@@ -1,6 +1,6 @@
 #include "config/handlers/simulate.h"
 
-#include "config/schema/property.h"
+#include "config/property.h"
 #include "config/units.h"
 
 namespace laneway::config {

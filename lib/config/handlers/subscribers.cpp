@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/base64.h"
-#include "config/rules/checks.h"
+#include "config/checks/checks.h"
 #include "config/text.h"
 #include "config/yaml/document.h"
 #include "config/yaml/read_file.h"

@@ -1,6 +1,6 @@
 #include "config/pools/selector.h"
 
-#include "config/rules/checks.h"
+#include "config/checks/checks.h"
 
 namespace laneway::config {
 namespace {

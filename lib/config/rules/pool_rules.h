@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "config/checks/rule_context.h"
 #include "config/config.h"
-#include "config/rules/rule_context.h"
 
 namespace laneway::config {
 

@@ -4,16 +4,16 @@
 #include <charconv>
 #include <iterator>
 
+#include "config/checks/checks.h"
+#include "config/checks/connection_rules.h"
+#include "config/checks/rule_context.h"
 #include "config/client/group_protocol.h"
 #include "config/handlers/handlers.h"
 #include "config/pools/pool_path.h"
 #include "config/pools/pool_scope.h"
-#include "config/rules/checks.h"
-#include "config/rules/connection_rules.h"
 #include "config/rules/pool_rules.h"
-#include "config/rules/retry_topics.h"
-#include "config/rules/rule_context.h"
 #include "config/text.h"
+#include "config/topics/retry_topics.h"
 #include "config/units.h"
 
 namespace laneway::config {

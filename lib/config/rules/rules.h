@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "config/checks/rule_context.h"
 #include "config/config.h"
-#include "config/rules/rule_context.h"
 #include "config/yaml/problem.h"
 #include "config/yaml/setting.h"
 

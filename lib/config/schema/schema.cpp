@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <iterator>
 
+#include "config/checks/checks.h"
 #include "config/handlers/handlers.h"
 #include "config/pools/pool_path.h"
-#include "config/rules/checks.h"
 #include "config/schema/schema_failure.h"
 #include "config/schema/schema_pools.h"
 #include "config/schema/trace_headers.h"

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "config/schema/property.h"
+#include "config/property.h"
 
 namespace laneway::config {
 

@@ -1,6 +1,6 @@
 #include "config/schema/schema_failure.h"
 
-#include "config/rules/checks.h"
+#include "config/checks/checks.h"
 #include "config/schema/shared_rows.h"
 
 namespace laneway::config {

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "config/schema/property.h"
+#include "config/property.h"
 
 namespace laneway::config {
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "config/schema/property.h"
+#include "config/property.h"
 
 namespace laneway::config {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "config/schema/property.h"
+#include "config/property.h"
 
 namespace laneway::config {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "config/config.h"
-#include "config/schema/property.h"
+#include "config/property.h"
 #include "config/yaml/problem.h"
 
 namespace laneway::config {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "config/pools.h"
-#include "config/schema/property.h"
+#include "config/property.h"
 
 namespace laneway::config {
 

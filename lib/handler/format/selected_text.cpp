@@ -1,7 +1,7 @@
 #include "handler/format/selected_text.h"
 
 #include "delivery/dead_letter/dead_letter.h"
-#include "handler/produce/json_field.h"
+#include "handler/format/json_field.h"
 
 namespace laneway::handler {
 namespace {

@@ -1,6 +1,6 @@
 #include "handler/forward/forward_handler.h"
 
-#include "config/rules/checks.h"
+#include "config/checks/checks.h"
 #include "delivery/dead_letter/dead_letter_cut.h"
 #include "delivery/dead_letter/retry_headers.h"
 #include "handler/forward/header_lists.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "config/rules/checks.h"
+#include "config/checks/checks.h"
 #include "config/text.h"
 #include "handler/format/append_number.h"
 #include "handler/format/delivery_id.h"

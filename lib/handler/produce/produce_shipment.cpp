@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "config/rules/checks.h"
+#include "config/checks/checks.h"
 #include "handler/format/delivery_id.h"
+#include "handler/format/json_field.h"
 #include "handler/format/shown_headers.h"
-#include "handler/produce/json_field.h"
 
 namespace laneway::handler {
 namespace {

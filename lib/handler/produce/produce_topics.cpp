@@ -4,8 +4,8 @@
 #include <set>
 #include <string>
 
+#include "config/checks/checks.h"
 #include "config/client/client_keys.h"
-#include "config/rules/checks.h"
 #include "kafka/produce/producer.h"
 
 namespace laneway::handler {

@@ -9,8 +9,8 @@
 #include <set>
 
 #include "config/client/group_protocol.h"
-#include "kafka/access/connection_trouble.h"
 #include "kafka/admin/create_topic.h"
+#include "kafka/client/connection_trouble.h"
 #include "kafka/client/handle.h"
 #include "kafka/group/membership.h"
 

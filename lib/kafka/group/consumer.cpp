@@ -11,11 +11,11 @@
 #include "kafka/access/tls_trouble.h"
 #include "kafka/client/client_support.h"
 #include "kafka/client/handle.h"
-#include "kafka/client/statistics.h"
 #include "kafka/group/commit_result.h"
 #include "kafka/group/inquiries.h"
 #include "kafka/group/join_watch.h"
 #include "kafka/group/membership.h"
+#include "kafka/group/statistics.h"
 #include "telemetry/log.h"
 
 namespace laneway::kafka {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "handler/forward/retry_record.h"
-#include "lane/workload/work_batch.h"
+#include "lane/batch/work_batch.h"
 
 namespace laneway::lane {
 namespace {

@@ -20,11 +20,11 @@
 #include "lane/attempts/failure_log.h"
 #include "lane/attempts/oldest_watch.h"
 #include "lane/attempts/record_ids.h"
-#include "lane/lane_detail.h"
 #include "lane/ledger/ledger.h"
 #include "lane/ledger/suspects.h"
 #include "lane/ledger/waiting_records.h"
 #include "lane/shared/lane_context.h"
+#include "lane/state/lane_detail.h"
 #include "lane/state/lane_id.h"
 
 namespace laneway::lane {

@@ -11,7 +11,7 @@
 
 #include "delivery/failure/letter_limit.h"
 #include "handler/handler.h"
-#include "lane/lane_detail.h"
+#include "lane/state/lane_detail.h"
 #include "lane/state/lane_id.h"
 
 namespace laneway::lane {

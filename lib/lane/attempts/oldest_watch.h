@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "delivery/dead_letter/dead_letter.h"
-#include "lane/lane_detail.h"
 #include "lane/ledger/ledger.h"
 #include "lane/ledger/waiting_records.h"
 #include "lane/shared/lane_context.h"
+#include "lane/state/lane_detail.h"
 #include "lane/state/lane_id.h"
 #include "lane/state/lane_state.h"
 #include "lane/state/lane_stats.h"

@@ -9,7 +9,7 @@
 
 #include "base/histogram.h"
 #include "base/time.h"
-#include "lane/intake/lane_rate.h"
+#include "lane/shared/lane_rate.h"
 #include "lane/stage/stages.h"
 #include "lane/state/lane_state.h"
 

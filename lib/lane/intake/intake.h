@@ -7,17 +7,17 @@
 
 #include <cstdint>
 
+#include "lane/batch/work_batch.h"
 #include "lane/intake/fetch_pause.h"
 #include "lane/intake/prefetch_watch.h"
 #include "lane/ledger/ledger.h"
 #include "lane/ledger/suspects.h"
-#include "lane/member/partition_source.h"
 #include "lane/position/lane_silence.h"
 #include "lane/position/log_position.h"
 #include "lane/shared/lane_context.h"
+#include "lane/source/partition_source.h"
 #include "lane/stage/stages.h"
 #include "lane/state/lane_stats.h"
-#include "lane/workload/work_batch.h"
 
 namespace laneway::lane {
 

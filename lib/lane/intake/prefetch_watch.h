@@ -9,8 +9,8 @@
 #include <optional>
 
 #include "base/time.h"
-#include "lane/member/partition_source.h"
 #include "lane/shared/lane_context.h"
+#include "lane/source/partition_source.h"
 
 namespace laneway::lane {
 

@@ -19,8 +19,8 @@
 #include "lane/member/member_commits.h"
 #include "lane/member/member_health.h"
 #include "lane/member/member_lanes.h"
-#include "lane/member/partition_source.h"
 #include "lane/member/rebalance_machine.h"
+#include "lane/source/partition_source.h"
 
 namespace laneway::lane {
 

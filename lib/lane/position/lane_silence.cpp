@@ -1,5 +1,7 @@
 #include "lane/position/lane_silence.h"
 
+#include "lane/position/silences.h"
+
 #include <utility>
 
 #include "telemetry/log.h"

@@ -8,9 +8,9 @@
 #include <optional>
 #include <string>
 
-#include "lane/member/partition_source.h"
 #include "lane/position/silence_watch.h"
 #include "lane/shared/lane_context.h"
+#include "lane/source/partition_source.h"
 
 namespace laneway::lane {
 

@@ -12,11 +12,11 @@
 #include <optional>
 #include <string>
 
-#include "lane/intake/source_errors.h"
-#include "lane/lane_detail.h"
 #include "lane/ledger/ledger.h"
-#include "lane/member/partition_source.h"
 #include "lane/position/position_judge.h"
+#include "lane/source/partition_source.h"
+#include "lane/source/source_errors.h"
+#include "lane/state/lane_detail.h"
 #include "lane/state/lane_id.h"
 #include "lane/state/lane_stats.h"
 

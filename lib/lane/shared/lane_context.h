@@ -9,14 +9,13 @@
 #include "config/config.h"
 #include "delivery/retry/retry_stages.h"
 #include "handler/handler.h"
-#include "lane/member/memory_plan.h"
 #include "lane/shared/adaptive_limit.h"
 #include "lane/shared/crash_watch.h"
 #include "lane/shared/downstream.h"
 #include "lane/shared/journal.h"
+#include "lane/shared/memory_plan.h"
 #include "lane/shared/rate_limiter.h"
 #include "lane/shared/router.h"
-#include "lane/shared/silences.h"
 #include "lane/shared/subscribers.h"
 #include "lane/shared/suspensions.h"
 #include "tracing/tracer.h"
@@ -26,6 +25,8 @@ class Permits;
 }
 
 namespace laneway::lane {
+
+class Silences;
 
 /// A stage of the lanes' work, as far as all lanes share it: each lane has a pool of its own for each stage.
 /// Without named pools there is one stage, whose name is empty.

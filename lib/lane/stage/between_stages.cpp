@@ -5,7 +5,7 @@
 
 #include "handler/format/gathered_json.h"
 #include "handler/format/selected_text.h"
-#include "lane/workload/work_batch.h"
+#include "lane/batch/work_batch.h"
 #include "telemetry/log.h"
 
 namespace laneway::lane {

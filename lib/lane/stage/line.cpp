@@ -4,7 +4,7 @@
 #include <limits>
 #include <utility>
 
-#include "lane/workload/work_batch.h"
+#include "lane/batch/work_batch.h"
 
 namespace laneway::lane {
 

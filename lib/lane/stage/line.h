@@ -12,8 +12,8 @@
 #include <optional>
 
 #include "lane/attempts/attempts.h"
-#include "lane/intake/lane_rate.h"
 #include "lane/shared/lane_context.h"
+#include "lane/shared/lane_rate.h"
 #include "lane/shared/subscribers.h"
 #include "lane/state/hold_reasons.h"
 

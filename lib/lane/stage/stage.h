@@ -22,12 +22,12 @@
 
 #include "lane/commit/crash_gate.h"
 #include "lane/shared/lane_context.h"
+#include "lane/stage/completions.h"
 #include "lane/stage/line.h"
 #include "lane/stage/result_memory.h"
+#include "lane/stage/workload.h"
 #include "lane/state/hold_reasons.h"
 #include "lane/state/lane_stats.h"
-#include "lane/workload/completions.h"
-#include "lane/workload/workload.h"
 
 namespace laneway::lane {
 

@@ -24,7 +24,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "config/config.h"
-#include "service/lane_requests.h"
+#include "service/lanes/lane_requests.h"
 
 namespace laneway::service {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "service/lane_metrics.h"
+#include "service/lanes/lane_metrics.h"
 
 namespace laneway::service {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "service/lane_view.h"
-#include "service/readiness.h"
+#include "service/ready/readiness.h"
 #include "telemetry/metrics.h"
 
 namespace laneway::service {

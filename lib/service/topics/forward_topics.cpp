@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
-#include "config/rules/checks.h"
-#include "config/rules/retry_topics.h"
+#include "config/checks/checks.h"
+#include "config/topics/retry_topics.h"
 #include "config/units.h"
 #include "telemetry/log.h"
 

@@ -1,6 +1,6 @@
 #include "app/check/record_path.h"
 
-#include "app/forecast.h"
+#include "app/check/forecast.h"
 #include "catch.h"
 
 using namespace laneway;

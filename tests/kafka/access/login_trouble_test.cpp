@@ -9,8 +9,8 @@
 #include "base/time.h"
 #include "catch.h"
 #include "certificate.h"
-#include "kafka/access/connection_trouble.h"
 #include "kafka/access/tls_trouble.h"
+#include "kafka/client/connection_trouble.h"
 
 using namespace laneway;
 using namespace laneway::kafka;

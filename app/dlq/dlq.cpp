@@ -1,0 +1,101 @@
+#include <signal.h>
+
+#include <algorithm>
+#include <atomic>
+#include <iostream>
+
+#include "app/cli/log.h"
+#include "app/cli/terminal.h"
+#include "app/dlq/letters.h"
+#include "app/dlq/redrive.h"
+#include "app/dlq/verbs.h"
+#include "app/exit_code.h"
+#include "app/process/signals.h"
+#include "app/process/watchdog.h"
+#include "app/verbs.h"
+#include "config/loader.h"
+
+namespace laneway::app {
+namespace {
+
+int refused(const char* verb, const Error& error) {
+  std::cerr << "laneway dlq " << verb << ": " << cli::safe_text(error.text()) << '\n';
+  return exit_code_of(error.kind);
+}
+
+int ended(const char* verb, const Status& status) {
+  return status ? exit_code::done : refused(verb, status.error());
+}
+
+Result<std::unique_ptr<dlq::Letters>> open(const config::Config& config, const dlq::Options& options,
+                                           const std::string& group) {
+  auto letters = dlq::Letters::open(config, options.topics, group);
+  if (letters)
+    for (const auto& topic : (*letters)->missing()) std::cerr << "topic " << topic << " does not exist yet\n";
+  return letters;
+}
+
+std::string redrive_group(const config::Config& config) { return config.client("group.id") + "-redrive"; }
+
+int list(const config::Config& config, const dlq::Options& options) {
+  const auto letters = open(config, options, redrive_group(config));
+  if (!letters) return refused("list", letters.error());
+  const int code =
+      ended("list", dlq::list(**letters, options, dlq::now_ms(), {std::cout, cli::terminal_columns()}));
+  std::cout.flush();
+  return code;
+}
+
+int show(const config::Config& config, dlq::Options options) {
+  const auto place = dlq::parse_letter_position(options.place);
+  if (!place) return refused("show", place.error());
+  if (!place->topic.empty()) options.topics = {place->topic};
+  const auto letters = open(config, options, redrive_group(config));
+  if (!letters) return refused("show", letters.error());
+  return ended("show", dlq::show(**letters, *place, options.bytes, dlq::now_ms(), std::cout));
+}
+
+/// The topics to which records may be sent: the topic of --to, or the topics of the configuration.
+Result<dlq::Targets> targets_of(const config::Config& config, const dlq::Options& options,
+                                dlq::Letters& letters) {
+  if (options.to.empty()) return letters.targets(config::ConsumedTopics(config));
+  if (const auto there = letters.partitions_of(options.to); !there) return there.error();
+  return letters.targets(std::vector{options.to});
+}
+
+int redrive(const config::Config& config, const dlq::Options& options) {
+  std::atomic<bool> stop{false};
+  const Signals signals([&stop](int signal) {
+    if (signal == SIGHUP || signal == SIGUSR1) return;
+    if (stop.exchange(true)) end_process(exit_code::abandoned);
+    std::cerr << "\nstopping when the records that are being sent are acknowledged; a second signal stops at "
+                 "once, and then some records may be sent twice\n";
+  });
+  const auto letters = open(config, options, redrive_group(config));
+  if (!letters) return refused("redrive", letters.error());
+  const auto targets = targets_of(config, options, **letters);
+  if (!targets) return refused("redrive", targets.error());
+  const auto summary = dlq::redrive(config, **letters, options, *targets, stop);
+  std::cout << dlq::summary_text(summary, options) << std::flush;
+  if (summary.error) return refused("redrive", *summary.error);
+  return summary.interrupted || summary.taken_over ? exit_code::abandoned : exit_code::done;
+}
+
+}  // namespace
+
+int dead_letters(config::Source source, const std::string& verb, const dlq::Options& options) {
+  source.runs_handler = false;
+  const auto loaded = config::load(source);
+  if (!loaded.config) {
+    std::cerr << config::report(loaded.errors);
+    return exit_code_of(loaded.kind());
+  }
+  const config::Config& config = *loaded.config;
+  cli::set_up_log(verb == "redrive");
+  if (verb == "list") return list(config, options);
+  if (verb == "show") return show(config, options);
+  block_signals();
+  return redrive(config, options);
+}
+
+}  // namespace laneway::app

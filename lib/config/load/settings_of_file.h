@@ -1,0 +1,21 @@
+// The settings in a file's tree, in the order of the file. Pure: the caller passes the environment in.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "config/load/settings.h"
+#include "config/yaml/document.h"
+#include "config/yaml/problem.h"
+
+namespace laneway::config {
+
+/// With ${VARIABLES} replaced from `environment`. Names that may not be set are added to `problems`.
+std::vector<Setting> settings_of_file(const Node& root, const std::string& file,
+                                      const Environment& environment, Problems& problems);
+
+/// `text` with each ${NAME} replaced from `environment`; $${ stands for ${. Not recursive.
+Result<std::string> put_variables_in(const std::string& text, const Environment& environment);
+
+}  // namespace laneway::config

@@ -1,0 +1,151 @@
+#include "lane/stage/completions.h"
+
+#include <algorithm>
+
+#include "lane/stage/between_stages.h"
+
+namespace laneway::lane {
+namespace {
+
+using handler::ItemState;
+
+bool left_early(const handler::Item& item) {
+  return item.state == ItemState::collected || item.state == ItemState::returned;
+}
+
+/// How many records of the claim were taken out of it while it ran.
+std::uint32_t count_early(const WorkBatch& batch, const pool::Range& range) {
+  if (batch.left_early == 0) return 0;
+  const auto at = [&](std::uint32_t i) { return batch.items.begin() + static_cast<std::ptrdiff_t>(i); };
+  return static_cast<std::uint32_t>(std::count_if(at(range.begin), at(range.end), left_early));
+}
+
+}  // namespace
+
+void Completions::collect(TimePoint now) {
+  workload_.collect(finished_);
+  for (auto& finished : finished_) apply(finished, now);
+}
+
+void Completions::collect_overdue() {
+  for (const auto& overdue : workload_.overdue()) apply_early(overdue);
+}
+
+/// The worker still has the batch and the unanswered records. A claim without one is about to be finished.
+void Completions::apply_early(const pool::Overdue& overdue) {
+  const auto& range = overdue.claim.range;
+  auto& batch = batch_of(range);
+  if (!workload_.current(batch) || batch.route != handler::Route::work) return;
+  const auto runs = [&](std::uint32_t i) { return batch.items[i].seen_state() == ItemState::waiting; };
+  auto running = range.begin;
+  while (running < overdue.unbegun && !runs(running)) ++running;
+  if (running == overdue.unbegun) return;
+  const auto first_key = batch.items[range.begin].key;
+  std::uint32_t taken = 0;
+  std::vector<handler::Item> unbegun;
+  for (auto i = range.begin; i < range.end; ++i) {
+    auto& item = batch.items[i];
+    const auto state = i == running ? ItemState::waiting : item.seen_state();
+    const auto key = item.key;
+    if (state == ItemState::done) {
+      done(item, batch);
+      if (!batch.sequential && key != 0) workload_.release_key(key);
+      item.publish_state(ItemState::collected);
+    } else if (state == ItemState::waiting && i >= overdue.unbegun) {
+      batch.size_in_bytes -= item.record.size();
+      unbegun.push_back(std::move(item));
+      item.publish_state(ItemState::returned);
+    } else {
+      continue;
+    }
+    ++taken;
+  }
+  if (taken == 0) return;
+  workload_.leave_early(overdue.claim, taken);
+  workload_.take_back(batch, first_key, std::move(unbegun));
+}
+
+void Completions::apply(handler::Finished& finished, TimePoint now) {
+  const auto& range = finished.claim.range;
+  auto& batch = batch_of(range);
+  if (batch.route == handler::Route::dead_letter) batch.line->attempts().log().letters(finished, now);
+  const auto early = count_early(batch, range);
+  if (workload_.current(batch)) {
+    const bool all_done = finished.done == range.count() && early == 0;
+    if (all_done && (!workload_.ordered() || batch.sequential))
+      apply_done(batch, range.begin, range.end);
+    else
+      apply_each(finished, batch, now);
+  }
+  if (!workload_.left_pool(batch, range.count() - early)) return;
+  if (batch.route == handler::Route::work) gate_.survived(batch);
+  workload_.recycle(batch);
+}
+
+void Completions::apply_done(WorkBatch& batch, std::uint32_t begin, std::uint32_t end) {
+  const auto key = batch.items[begin].key;
+  if (batch.consecutive && !batch.passes_on) {
+    completed_ += end - begin;
+    ledger_.complete(batch.items[begin].sequence, end - begin);
+  } else {
+    for (auto i = begin; i < end; ++i) done(batch.items[i], batch);
+  }
+  if (batch.sequential) workload_.release_key(key);
+}
+
+void Completions::done(handler::Item& item, const WorkBatch& batch) {
+  recover(item, *batch.line);
+  if (batch.passes_on) return onward_->pass_on(std::move(item));
+  if (item.progress && item.progress->gathering)
+    return onward_->end_part(std::move(item), batch.route != handler::Route::work);
+  ++completed_;
+  ledger_.complete(item.sequence);
+}
+
+/// A record that is done may have failed before: then the downstream fails now and then.
+void Completions::recover(const handler::Item& item, const Line& line) {
+  if (!item.failures || item.route() != handler::Route::work) return;
+  const auto failures = item.failures->blame.counted();
+  const auto shared = item.failures->shared;  // those calls may have failed because of a poison record
+  if (failures > shared) line.downstream().recovered(failures - shared);
+}
+
+void Completions::apply_each(handler::Finished& finished, WorkBatch& batch, TimePoint now) {
+  const auto& range = finished.claim.range;
+  // The average of each record: only the total time is known.
+  const auto attempts = finished.done + finished.failures.size();
+  const auto took = finished.busy / static_cast<std::int64_t>(std::max<std::size_t>(attempts, 1));
+  auto failure = finished.failures.begin();
+  const auto first_key = batch.items[range.begin].key;
+  std::vector<handler::Item> unbegun;
+  for (auto i = range.begin; i < range.end; ++i) {
+    auto& item = batch.items[i];
+    if (left_early(item)) continue;
+    if (item.state != ItemState::done) batch.size_in_bytes -= item.record.size();
+    if (item.state == ItemState::done) {
+      const auto key = item.key;
+      done(item, batch);
+      if (!batch.sequential && key != 0) workload_.release_key(key);
+    } else if (item.state == ItemState::failed) {
+      while (failure != finished.failures.end() && failure->index != i) ++failure;
+      fail(std::move(item), *batch.line, failure->outcome, took, now);
+    } else {
+      unbegun.push_back(std::move(item));
+    }
+  }
+  workload_.take_back(batch, first_key, std::move(unbegun));
+  // After a failure, the failed record of the key comes first, after its delay.
+  if (batch.sequential && finished.failures.empty()) workload_.release_key(first_key);
+}
+
+void Completions::fail(handler::Item item, Line& line, const handler::Outcome& outcome, Duration took,
+                       TimePoint now) {
+  if (cancelled_) return workload_.abandoned(item.offset(), item.attempt, &item.record);
+  if (drains_) return line.attempts().fail_in_drain(std::move(item), outcome, took, now);
+  auto next = line.attempts().fail(std::move(item), outcome, took, now);
+  if (!next) return;
+  if (next->route() != handler::Route::work) restore_whole(*next);
+  failed_.run_alone(std::move(*next), line);
+}
+
+}  // namespace laneway::lane

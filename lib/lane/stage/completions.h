@@ -1,0 +1,68 @@
+// Applies what comes back from the workers: marks the ledger, passes failed records on for their next attempt
+// or as dead letters, passes the results of a pool on to the next one, and releases keys.
+//
+// Ownership: the lane's; what the constructor is given outlives this. Threads: the loop's. Nothing blocks.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "lane/commit/crash_gate.h"
+#include "lane/ledger/ledger.h"
+#include "lane/stage/workload.h"
+
+namespace laneway::lane {
+
+/// Where a record goes that has finished in one pool of several.
+class Onward {
+ public:
+  virtual ~Onward() = default;
+  /// The record goes to the next pool.
+  virtual void pass_on(handler::Item done) = 0;
+  /// A sub-job has ended: at its last pool or, if `given_up`, at the topic of its route.
+  virtual void end_part(handler::Item part, bool given_up) = 0;
+};
+
+class Completions {
+ public:
+  /// `onward`: null if no record goes to another pool. `failed`: runs the records that failed; the same as
+  /// `workload` unless they have a pool of their own.
+  Completions(Ledger& ledger, CrashGate& gate, Workload& workload, Workload& failed, Onward* onward)
+      : ledger_(ledger), gate_(gate), workload_(workload), failed_(failed), onward_(onward) {}
+
+  /// Applies the claims that finished since the last call.
+  void collect(TimePoint now);
+  /// Takes out of the claims that last too long what need not wait for their running records: records that
+  /// are done, and records that have not begun.
+  void collect_overdue();
+  /// Records that fail after this call are given back: they were not completed, so they will be delivered
+  /// again.
+  void drain() { drains_ = true; }
+  bool drains() const { return drains_; }
+  /// As drain(), and logs those records as abandoned.
+  void cancel() { drains_ = cancelled_ = true; }
+  /// Records completed since the last call.
+  std::uint64_t take_completed() { return std::exchange(completed_, 0); }
+
+ private:
+  void apply(handler::Finished& finished, TimePoint now);
+  void apply_early(const pool::Overdue& overdue);
+  void apply_done(WorkBatch& batch, std::uint32_t begin, std::uint32_t end);
+  void apply_each(handler::Finished& finished, WorkBatch& batch, TimePoint now);
+  void done(handler::Item& item, const WorkBatch& batch);
+  static void recover(const handler::Item& item, const Line& line);
+  void fail(handler::Item item, Line& line, const handler::Outcome& outcome, Duration took, TimePoint now);
+
+  Ledger& ledger_;
+  CrashGate& gate_;
+  Workload& workload_;
+  Workload& failed_;
+  Onward* const onward_;
+  std::vector<handler::Finished> finished_;  // of one collect()
+  std::uint64_t completed_ = 0;
+  bool drains_ = false;
+  bool cancelled_ = false;
+};
+
+}  // namespace laneway::lane

@@ -1,0 +1,219 @@
+// The queued and running work of a lane: batches of records, in the pool or before it, and records that wait
+// for their key outside any batch.
+//
+// Batches that the pool rejects stay here in order. Failed records do not wait behind new ones (pool::Turn).
+// In order by key, a key has one batch in the pool at a time, of about 4 ms by the measured service time
+// (slice); the other records of the key wait in key_order.h.
+//
+// Ownership: owns the batches, the pool and the workers' side (execution.h); what the constructor is given
+// outlives this. Threads: the loop's, except for pool(), whose counts any thread may read; `on_ready` is
+// called from any thread. Nothing blocks except join, up to its deadline. Memory is bounded by the lane,
+// which asks for bytes().
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "lane/batch/work_batch.h"
+#include "lane/commit/crash_gate.h"
+#include "lane/ledger/key_order.h"
+#include "lane/ledger/ledger.h"
+#include "lane/shared/lane_context.h"
+#include "lane/stage/execution.h"
+#include "lane/stage/line.h"
+#include "lane/state/lane_id.h"
+#include "lane/state/lane_stats.h"
+#include "pool/pool.h"
+
+namespace laneway::lane {
+
+class Workload {
+ public:
+  using BatchPtr = std::unique_ptr<WorkBatch>;
+  /// Records of a batch from `begin` on that the pool has not taken yet.
+  struct Pending {
+    WorkBatch* batch;
+    std::uint32_t begin;
+  };
+
+  /// Which records of the stage run here: failed ones too, unless they have workers of their own.
+  enum class Serves : std::uint8_t { all, failed };
+  struct Members {
+    const LaneContext& lane;
+    const StageContext& stage;
+    Line& line;  ///< of the records, unless a record comes with another one
+    const LaneId& id;
+    const Ledger& ledger;
+    const CrashGate& gate;
+    LaneStats& stats;
+    std::function<void()> on_ready;
+  };
+  Workload(const Members& members, Serves serves);
+
+  /// The settings of the contexts have changed.
+  void follow_settings() { follow_limit(); }
+  bool ordered() const { return lane_.lanes.order != config::Order::none; }
+  /// How many records may be taken at a time.
+  std::uint32_t run_limit() const;
+
+  /// An empty batch, to be filled and then added or put back.
+  BatchPtr new_batch() { return new_batch(line_); }
+  BatchPtr new_batch(Line& line);
+  void put_back(BatchPtr batch) { spare_.push_back(std::move(batch)); }
+  /// Adds new records; those that have to wait for their key leave the batch.
+  void add(BatchPtr batch);
+  /// Runs a record that has left its batch: a record that failed or was withheld. The record does not wait
+  /// for a place among new records.
+  void run_alone(handler::Item item) { run_alone(std::move(item), line_); }
+  void run_alone(handler::Item item, Line& line);
+  /// Runs records that are not new to the lane, in their order.
+  void run(std::vector<handler::Item> items, Line& line);
+
+  /// The batch to submit next; null if there is none.
+  const Pending* next() const { return pending_.empty() ? nullptr : &pending_.front(); }
+  /// Offers the batch, or `most` of its records, to the pool. Returns false if part of these was rejected;
+  /// `on_ready` signals when there is room again.
+  bool submit_next(std::uint32_t most);
+  /// The records that the pool has taken and that collect() has not returned.
+  std::uint64_t in_pool() const { return in_pool_; }
+  /// A worker gets no more records of a key at a time than this, at least 1.
+  void limit_slice(std::size_t records) {
+    longest_slice_ = records;
+    slice_ = std::min(slice_, records);
+  }
+  /// Whether the pool had rejected records when note_rejection() was called last.
+  bool was_rejected() const { return rejected_; }
+  void note_rejection() { rejected_ = next() != nullptr; }
+  /// Whether no record is in the pool.
+  bool none_at_work() const { return in_pool_ == 0; }
+
+  /// Moves the claims that finished since the last call into `into` (emptied first).
+  void collect(std::vector<handler::Finished>& into);
+  /// Whether the batch belongs to this life of the ledger.
+  bool current(const WorkBatch& batch) const { return batch.life == life_; }
+  /// The pool has finished records of the batch. Returns true if all are finished; recycle() is next.
+  bool left_pool(WorkBatch& batch, std::uint32_t count) {
+    in_pool_ -= count;
+    return finish(batch, count);
+  }
+  void recycle(WorkBatch& batch);
+  /// Claims that last too long (pool::Overdue).
+  std::vector<pool::Overdue> overdue() { return pool_->overdue(); }
+  /// `count` records of the claim were taken out of it; at least one is left.
+  void leave_early(const pool::Claim& claim, std::uint32_t count);
+  /// The running records of this key are complete; the next ones of the key go on.
+  void release_key(std::uint64_t key);
+  /// Records of a claim that have not begun go on in another batch or, if they have one key, behind it. A
+  /// drain that gives back records that have not begun drops them.
+  void take_back(const WorkBatch& batch, std::uint64_t key, std::vector<handler::Item> items);
+
+  /// Whether all work of the lane is finished.
+  bool drained() const { return pending_.empty() && pool_->drained() && batches_.empty(); }
+  /// No new records come. Gives back what cannot be finished in the time `left`, or everything that has not
+  /// begun.
+  void drain(bool finish, Duration left);
+  /// Whether all records of the workload, and `more`, can be finished in time, by the estimated service time.
+  /// What has not begun does not fit while nothing is known.
+  bool fits(Duration left, std::uint64_t more = 0) const;
+  /// Asks the running records to stop, and gives back the rest.
+  void cancel();
+  /// No record begins any more.
+  void close();
+  /// The log was replaced by another one: running records are dropped when they finish.
+  void start_over();
+  /// Logs the records that workers have and have not answered.
+  void abandon();
+  /// Logs one abandoned record.
+  void abandoned(std::int64_t offset, std::uint32_t attempt, const kafka::Record* record);
+  std::uint64_t abandoned() const { return abandoned_; }
+  bool join(Deadline deadline) { return pool_->join(deadline) && execution_.left(); }
+
+  /// Checks the deadlines of running records.
+  void tick(TimePoint now);
+  bool idle() const { return batches_.empty(); }
+  /// If `eager`, every finished claim signals the loop.
+  void set_eager(bool eager) { execution_.set_eager(eager); }
+  /// How many records may call the downstream now.
+  std::uint32_t downstream_room(Line& line, TimePoint now) {
+    return line.downstream().room(&execution_, now, line.attempts().only_suspects());
+  }
+  void leave_downstream(const Line& line) { line.downstream().leave(&execution_); }
+
+  /// The number of queued and running records.
+  std::uint64_t records() const;
+  bool keys_wait() const { return keys_.waiting() > 0; }
+  /// As many records as the queue has places wait behind their keys, outside the pool.
+  bool many_wait_for_keys() const { return keys_wait() && keys_.waiting() >= stage_.settings.queue; }
+  /// Memory of the records in batches and behind their keys.
+  std::uint64_t bytes() const { return bytes_; }
+  Duration service_time() const { return pool_->snapshot().service_time; }
+  /// The measured service time or, before the first record has finished, that of the other lanes and of
+  /// earlier assignments; zero if none is known.
+  Duration estimated_service_time() const {
+    const auto measured = service_time();
+    return measured > Duration::zero() ? measured : line_.downstream().service_time();
+  }
+  const pool::Pool& pool() const { return *pool_; }
+  pool::Pool& own_pool() { return *pool_; }
+  /// Looks at every running record. Only fields that the loop alone writes may be read.
+  template <class Look>
+  void each_at_work(Look look) const {
+    for (const auto& range : pool_->in_flight()) {
+      const auto& batch = batch_of(range);
+      if (!current(batch)) continue;
+      for (auto i = range.begin; i < range.end; ++i)
+        if (batch.items[i].seen_state() == handler::ItemState::waiting) look(batch.items[i]);
+    }
+  }
+
+ private:
+  bool finish(WorkBatch& batch, std::uint32_t count);
+  std::uint64_t unbegun(const pool::Snapshot& snapshot) const;
+  std::uint32_t most_workers() const;
+  pool::Limits limits() const;
+  void follow_limit();
+  void enqueue(BatchPtr batch);
+  void run_again(std::vector<handler::Item> items, Line& line, bool sequential, bool failed);
+  pool::Turn turn_of(handler::Route route, bool failed) const;
+  void apply_order(WorkBatch& batch);
+  void apply_key_order(WorkBatch& batch);
+  void wait_behind_key(std::uint64_t key, std::span<handler::Item> items);
+  std::size_t measured_slice() const;
+  void let_go(const std::vector<handler::Item>& items);
+  void give_back_pending();
+  void give_back_beyond(Duration left);
+  void give_back_unbegun();
+  void withdraw(std::uint32_t keep);
+  void report_stuck(const pool::Range& job) const;
+
+  Line& line_;
+  const LaneContext& lane_;
+  const StageContext& stage_;
+  const Serves serves_;
+  const LaneId& id_;
+  const Ledger& ledger_;
+  const CrashGate& gate_;
+  LaneStats& stats_;
+  std::vector<BatchPtr> batches_;  // running or pending; found again by their place
+  std::vector<BatchPtr> spare_;
+  std::deque<Pending> pending_;  // in the order of their turns, then of their coming
+  KeyOrder<handler::Item> keys_;
+  std::size_t slice_ = 1;  // records of a key that a worker gets at a time
+  std::size_t longest_slice_;
+  std::uint64_t in_pool_ = 0;
+  std::uint64_t bytes_ = 0;
+  std::uint64_t life_ = 0;  // counts start_over(): batches of an earlier life are dropped
+  bool rejected_ = false;
+  bool gives_back_ = false;  // no record begins any more
+  std::uint64_t abandoned_ = 0;
+  // Last, because their threads use the members above.
+  Execution execution_;
+  std::unique_ptr<pool::Pool> pool_;
+};
+
+}  // namespace laneway::lane

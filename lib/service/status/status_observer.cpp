@@ -1,0 +1,266 @@
+#include "service/status/status_observer.h"
+
+#include <algorithm>
+#include <ctime>
+#include <thread>
+
+#include "base/shortage.h"
+#include "config/pools/pool_scope.h"
+#include "handler/registry.h"
+#include "service/ready/readiness_metrics.h"
+#include "telemetry/log.h"
+
+namespace laneway::service {
+namespace {
+
+constexpr Duration observe_interval = seconds(1);
+constexpr Duration detail_patience = milliseconds(500);
+constexpr Duration control_patience = seconds(5);
+constexpr Duration throttle_memory = seconds(60);
+
+std::uint32_t processors() { return std::max(1U, std::thread::hardware_concurrency()); }
+
+Duration processor_time() {
+  timespec time{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return seconds(time.tv_sec) + nanoseconds(time.tv_nsec);
+}
+
+std::vector<MemberFacts> members_of(const Loops& loops) {
+  const auto now = SteadyClock::now();
+  const auto since = [&](const lane::Relaxed<std::int64_t>& stamp) {
+    return stamp.get() == 0 ? Duration::zero() : now - TimePoint(Duration(stamp.get()));
+  };
+  std::vector<MemberFacts> members;
+  for (const auto& loop : loops) {
+    const auto& stats = loop->stats();
+    members.push_back(
+        {stats.has_assignment.get(), since(stats.no_broker_since_ns), since(stats.no_coordinator_since_ns),
+         since(stats.joining_since_ns), loop->broker_error(), loop->lanes().size(),
+         stats.throttled_at_ns.get() != 0 && since(stats.throttled_at_ns) < throttle_memory,
+         stats.without_topics.get(), stats.awaited_offsets.get(), since(stats.awaiting_offsets_since_ns)});
+  }
+  return members;
+}
+
+/// Whether each member has an assignment; none has one while the members are made.
+std::vector<bool> assigned_of(const RunningParts& parts) {
+  std::vector<bool> assigned;
+  for (const auto& loop : parts.loops)
+    assigned.push_back(parts.waits_for.empty() && loop->stats().has_assignment.get());
+  return assigned;
+}
+
+Totals totals_of(const Loops& loops, std::uint64_t dead_letters) {
+  Totals totals;
+  totals.dead_letters = dead_letters;
+  for (const auto& loop : loops) {
+    const auto& stats = loop->stats();
+    totals.assigned += stats.assigned.get();
+    totals.revoked += stats.revoked.get();
+    totals.lost += stats.lost.get();
+    totals.commits += stats.commits_acknowledged.get();
+    totals.commits_failed += stats.commits_failed.get();
+  }
+  return totals;
+}
+
+std::vector<DownstreamStatus> statuses_of(const RunningParts& parts, const std::vector<LaneView>& lanes) {
+  std::vector<DownstreamStatus> all;
+  for (const auto& watched : parts.downstreams()) {
+    all.push_back(status_of(watched));
+    if (!any_waits(lanes, watched.pool)) leave_out_outage(all.back());
+  }
+  return all;
+}
+
+/// The one that is out, if one is; nullopt until the service has started.
+std::optional<DownstreamStatus> worst_of(std::vector<DownstreamStatus> all) {
+  if (all.empty()) return std::nullopt;
+  const auto out = std::find_if(all.begin(), all.end(), [](const auto& one) { return one.out.has_value(); });
+  return std::move(out == all.end() ? all.front() : *out);
+}
+
+std::vector<LaneView> views_of(const Facts& facts) {
+  std::vector<LaneView> views;
+  for (const auto& lane : facts.lanes) views.push_back(lane.view);
+  return views;
+}
+
+std::size_t idle_members(const Loops& loops) {
+  const auto members = members_of(loops);
+  return static_cast<std::size_t>(
+      std::count_if(members.begin(), members.end(), [](const auto& member) { return member.idle(); }));
+}
+
+}  // namespace
+
+std::vector<WatchedDownstream> RunningParts::downstreams() const {
+  std::vector<WatchedDownstream> all;
+  if (stages == nullptr) return all;
+  const auto in_force = config::stages_of(*settings);
+  for (std::size_t i = 0; i < stages->size(); ++i)
+    all.push_back({&stages->downstream(i), &stages->rate(i), in_force[i].breaker.failures > 0,
+                   stages->name(i), stages->adaptive(i)});
+  return all;
+}
+
+bool StatusObserver::is_due(TimePoint now) {
+  MutexLock lock(mutex_);
+  if (now < next_observation_) return false;
+  next_observation_ = now + observe_interval;
+  return true;
+}
+
+void StatusObserver::observe(const RunningParts& parts) {
+  const auto now = SteadyClock::now();
+  if (!is_due(now)) return;
+  const auto lanes = views_of(parts.loops);
+  const auto idle = idle_members(parts.loops);
+  if (parts.stages != nullptr) parts.stages->settle(now);
+  report_refused_threads(lanes);
+  Look look{lanes, totals_of(parts.loops, parts.dead_letters), worst_of(statuses_of(parts, lanes)), {}};
+  if (is_sample_due(now)) look.readiness = readiness(parts);
+  MutexLock lock(mutex_);
+  history_.observe(lanes, now);
+  lost_.observe(lanes, assigned_of(parts));
+  usage_.observe(lanes, parts.loops.size(), idle, processor_time(), now);
+  record(look, now);
+}
+
+bool StatusObserver::is_sample_due(TimePoint now) const {
+  MutexLock lock(mutex_);
+  return timeline_.is_due(now);
+}
+
+void StatusObserver::record(const Look& look, TimePoint now) {
+  const auto wall = wall_clock_ms();
+  changes_.observe(look, now, wall, timeline_);
+  TimelineSample sample;
+  for (const auto& lane : look.lanes) {
+    sample.lag += std::max<std::int64_t>(lane.lag, 0);
+    sample.rate += static_cast<float>(history_.rate(lane));
+  }
+  sample.dead_letters = look.totals.dead_letters;
+  sample.rebalances = changes_.rebalances();
+  sample.ready = !look.readiness || look.readiness->ready();
+  if (look.downstream && look.downstream->state != delivery::BreakerState::off)
+    sample.breaker = look.downstream->state;
+  timeline_.look(sample, now, wall);
+}
+
+TimelineNews StatusObserver::timeline(std::uint64_t known) const {
+  MutexLock lock(mutex_);
+  return timeline_.since(known, wall_clock_ms());
+}
+
+ControlAnswer StatusObserver::control(const Loops& loops, lane::Suspensions& suspensions,
+                                      const ControlRequest& request) {
+  auto answer = service::control(loops, suspensions, request, control_patience);
+  MutexLock lock(mutex_);
+  changes_.requested(request, answer, wall_clock_ms(), timeline_);
+  return answer;
+}
+
+void StatusObserver::reloaded() {
+  MutexLock lock(mutex_);
+  changes_.reloaded(wall_clock_ms(), timeline_);
+}
+
+/// Lanes continue with the workers that they have.
+void StatusObserver::report_refused_threads(const std::vector<LaneView>& lanes) {
+  std::uint64_t refused = 0;
+  for (const auto& lane : lanes) refused += lane.refused_threads;
+  if (refused > refused_threads_)
+    telemetry::log_repeating(telemetry::Level::warn, "worker refused", "a worker could not be started",
+                             {{"refusals", refused - refused_threads_}, {"error", *shortage_of(EAGAIN)}});
+  refused_threads_ = refused;
+}
+
+ReadinessLimits StatusObserver::limits(const RunningParts& parts) const {
+  ReadinessLimits limits;
+  limits.stall = parts.settings->admin.ready.stall;
+  const std::string& rebalance = config_.client("max.poll.interval.ms");
+  if (!rebalance.empty()) limits.rebalance = milliseconds(std::stoll(rebalance));
+  return limits;
+}
+
+AdviceSettings StatusObserver::advice_settings(const RunningParts& parts) const {
+  AdviceSettings advised;
+  advised.lanes = parts.settings->lanes;
+  advised.lanes.workers = advised.lanes.queue = 0;
+  for (const auto& pool : config::stages_of(*parts.settings)) {
+    advised.pools = advised.pools || pool.named();
+    advised.lanes.workers += pool.workers + pool.retry_workers;
+    advised.lanes.queue += pool.queue;
+  }
+  for (const auto& watched : parts.downstreams())
+    advised.keeps_pace = advised.keeps_pace || watched.rate->keeps_pace();
+  const auto requests = handler::resources_of(config_.handler).requests;
+  if (!advised.pools && requests) advised.connections = requests->at_once;
+  advised.cores = processors();
+  advised.least_span = advice_after_;
+  return advised;
+}
+
+Facts StatusObserver::facts(const RunningParts& parts) const {
+  const auto lanes = views_of(parts.loops);
+  auto details = details_of(parts.loops, detail_patience);
+  const auto now = SteadyClock::now();
+  Facts facts;
+  facts.starting = parts.waits_for;
+  facts.stopping = parts.stops->load() > 0;
+  facts.members = members_of(parts.loops);
+  for (const auto& downstream : statuses_of(parts, lanes))
+    if (downstream.out) facts.breakers.push_back(outage_in_words(downstream, wall_clock_ms()));
+  MutexLock lock(mutex_);
+  for (const auto& lane : lanes)
+    facts.lanes.push_back({lane, history_.without_progress(lane, now), history_.held(lane, now),
+                           std::move(details[lane.epoch])});
+  return facts;
+}
+
+Readiness StatusObserver::readiness(const RunningParts& parts) const {
+  return judge(facts(parts), limits(parts));
+}
+
+void StatusObserver::add_metrics(const RunningParts& parts, std::vector<telemetry::Family>& families) const {
+  families.push_back(reason_family(readiness(parts)));
+  for (auto& family : member_families(members_of(parts.loops))) families.push_back(std::move(family));
+  families.push_back(start_family(created_ms_));
+  const auto lanes = views_of(parts.loops);
+  MutexLock lock(mutex_);
+  add_lost_lanes(families, lost_.of(lanes, assigned_of(parts)));
+}
+
+ServiceStatus StatusObserver::status(const RunningParts& parts) const {
+  auto facts = this->facts(parts);
+  ServiceStatus status;
+  status.readiness = judge(facts, limits(parts));
+  status.group = config_.client("group.id");
+  status.uptime = SteadyClock::now() - created_;
+  status.members = facts.members.size();
+  status.totals = totals_of(parts.loops, parts.dead_letters);
+  status.settings = parts.settings->lanes;
+  status.cores = processors();
+  status.processor = processor_time();
+  const auto views = views_of(facts);
+  auto downstreams = statuses_of(parts, views);
+  if (parts.stages != nullptr)
+    status.pools = pool_statuses(*parts.stages, *parts.settings, views, downstreams);
+  status.downstream = worst_of(std::move(downstreams));
+  auto advised = advice_settings(parts);
+  advised.outage = status.downstream && status.downstream->out;
+  MutexLock lock(mutex_);
+  status.advice = advise(usage_.usage(), advised);
+  for (std::size_t i = 0; i < status.pools.size(); ++i)
+    for (const auto& lane : facts.lanes) status.pools[i].rate += history_.pool_rate(lane.view, i);
+  for (auto& lane : facts.lanes) {
+    const bool over = history_.error_is_over(lane.view, lane.detail);
+    status.lanes.push_back({lane.view, history_.rate(lane.view), history_.dead_letter_rate(lane.view),
+                            std::move(lane.detail), over});
+  }
+  return status;
+}
+
+}  // namespace laneway::service
