@@ -11,7 +11,7 @@
 #include "app/verbs.h"
 #include "base/shortage.h"
 #include "config/output/print.h"
-#include "config/topics/consumed_topics.h"
+#include "config/rules/consumed_topics.h"
 #include "handler/registry.h"
 #include "kafka/access/key_files.h"
 #include "kafka/client/client_support.h"

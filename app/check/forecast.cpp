@@ -38,7 +38,7 @@ std::string basis(const Cluster& cluster) {
                        : "with " + what + " (assumed; --connect asks the brokers):\n";
 }
 
-/// A handler at work, and what bounds it: the service's, or one for each named pool.
+/// A handler, and what bounds its work: the service's, or one for each named pool.
 struct Work {
   std::string of;  ///< " of resize", or empty without named pools
   config::HandlerSettings handler;

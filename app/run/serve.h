@@ -35,8 +35,9 @@ struct Serving {
   /// Reads the configuration again for a reload.
   std::function<config::Loaded()> load;
   Stop* stop = nullptr;  ///< null: only signals stop the service
-  bool signals = true;   ///< SIGTERM and SIGINT stop, SIGHUP reloads, SIGUSR1 opens the journal again;
-                         ///< block_signals() was called; systemd is notified
+  /// SIGTERM and SIGINT stop, SIGHUP reloads, SIGUSR1 opens the journal again; block_signals() was called;
+  /// systemd is notified.
+  bool signals = true;
 };
 
 /// `loaded` has a configuration; `file` is its name in the log. Returns the exit code.

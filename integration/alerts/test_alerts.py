@@ -34,21 +34,21 @@ def alerts():
 
 
 class Table(unittest.TestCase):
-    def test_somebody_publishes_each_metric(self):
+    def test_each_metric_is_published(self):
         sources = "".join(file.read_text() for folder in ("lib", "app") for file in (ROOT / folder).rglob("*.cpp"))
         for name in re.findall(r'\{"(\w+)", MetricType::', TABLE):
             self.assertIn(f'metric("{name}")', sources)
 
 
 class Alerts(unittest.TestCase):
-    def test_of_metrics_that_there_are(self):
+    def test_each_alert_uses_existing_metrics(self):
         known = metrics()
         self.assertIn("laneway_pool_duration_seconds_bucket", known)
         for text in [*alerts().values(), TESTS]:
             for name in re.findall(r"\blaneway_\w+", text):
                 self.assertIn(name, known)
 
-    def test_of_labels_that_they_have(self):
+    def test_each_alert_uses_labels_of_its_metrics(self):
         known = metrics()
         for alert, text in alerts().items():
             names = re.findall(r"\blaneway_\w+", text)
@@ -58,7 +58,7 @@ class Alerts(unittest.TestCase):
                 used |= {label.strip() for label in group.split(",")}
             self.assertEqual(set(), used - labels, alert)
 
-    def test_each_has_its_runbook(self):
+    def test_each_alert_has_a_runbook(self):
         self.assertGreater(len(alerts()), 10)
         sections = dict(re.findall(r"^## (\w+)\n(.*?)(?=^## |\Z)", RUNBOOKS, re.MULTILINE | re.DOTALL))
         self.assertEqual(set(alerts()), set(sections), "alerts, and sections of docs/runbooks.md")
@@ -81,7 +81,7 @@ class Alerts(unittest.TestCase):
         for alert in alerts():
             self.assertIn(f"runbook_url: https://wiki.example.org/laneway#{alert.lower()}\n", links)
 
-    def test_each_is_tested_to_fire_and_not_to(self):
+    def test_each_alert_is_tested_to_fire_and_to_stay_quiet(self):
         for alert in alerts():
             self.assertRegex(TESTS, rf"alertname(: |=\"){alert}", alert)
             self.assertRegex(TESTS, rf"alertname: {alert}\b", f"{alert} must not fire for something")
@@ -97,7 +97,7 @@ class Dashboard(unittest.TestCase):
         panels = [target["expr"] for panel in DASHBOARD["panels"] for target in panel["targets"]]
         return panels + [variable["query"]["query"] for variable in DASHBOARD["templating"]["list"] if variable["type"] == "query"]
 
-    def test_of_metrics_and_labels_that_there_are(self):
+    def test_each_panel_uses_existing_metrics_and_labels(self):
         known = metrics()
         self.assertGreater(len(self.queries()), 12)
         for query in self.queries():

@@ -67,7 +67,7 @@ class Usage(CommandLine):
         self.ends(done, 64, "verb", "run", "check", "version")
         self.assertEqual("", done.stdout)
 
-    def test_a_service_that_is_not_there_is_unavailable(self):
+    def test_a_missing_service_is_unavailable(self):
         for verb in (("status",), ("status", "--watch"), ("suspend", "orders"), ("pause", "orders"), ("skip", "orders:1:2", "--reason", "why"), ("reload",),
                      ("reload", "--dry-run")):
             with self.subTest(verb):
@@ -77,7 +77,7 @@ class Usage(CommandLine):
         with taken_port() as port:
             self.ends(laneway("status", "--admin", f"127.0.0.1:{port}"), 69, f"127.0.0.1:{port}", "does not answer")
 
-    def test_lanes_and_records_that_are_none_are_usage_errors(self):
+    def test_invalid_lanes_and_records_are_usage_errors(self):
         for wrong in (("pause", "orders:x"), ("pause", "orders:1:2"), ("skip", "orders:1", "--reason", "why"),
                       ("skip", "orders:1:2"), ("resume",), ("status", "--admin", "nonsense")):
             with self.subTest(wrong):
@@ -190,13 +190,13 @@ class Configuration(CommandLine):
                 self.ends(done, code, *words)
                 self.assertEqual("", done.stdout)
 
-    def test_a_misspelt_key_is_told_with_its_place_and_the_nearest_one(self):
+    def test_a_misspelt_key_is_reported_with_its_place_and_the_nearest_key(self):
         path = Path(self.folder.name) / "misspelt.yaml"
         path.write_text((ROOT / "config" / "log.yaml").read_text() + "lanes:\n  wrokers: 4\n")
         line = len(path.read_text().splitlines())
         self.refused(78, [f"{path}:{line}:3: lanes.wrokers", "workers"], "-c", path)
 
-    def test_every_error_is_told_at_once(self):
+    def test_all_errors_are_reported_at_once(self):
         path = self.file(lanes={"workers": "many", "queue": "long"})
         self.refused(78, ["lanes.workers", "lanes.queue"], "-c", path)
 
@@ -216,7 +216,7 @@ class Configuration(CommandLine):
 
 
 class Check(CommandLine):
-    def test_every_example_is_right(self):
+    def test_every_example_is_valid(self):
         examples = sorted((ROOT / "config").glob("*.yaml"))
         self.assertTrue(examples)
         for example in examples:
@@ -225,7 +225,7 @@ class Check(CommandLine):
                 library = ["--set", f"handler.plugin.library={LANEWAY}"] if example.name == "plugin.yaml" else []
                 self.ends(laneway("check", "-c", example, *library), 0)
 
-    def test_the_verdict_comes_first_then_what_would_happen(self):
+    def test_the_verdict_comes_first_then_the_forecast(self):
         done = laneway("check", "-c", self.file(), "--set", "lanes.workers=3", "--set", "lanes.drain=7s")
         self.ends(done, 0)
         self.assertEqual(["configuration is valid", "", "with 16 partitions on 1 broker (assumed; --connect asks the brokers):"],
@@ -253,7 +253,7 @@ class Check(CommandLine):
             self.assertIn(line, done.stdout.splitlines())
         self.assertEqual("configuration is valid", done.stdout.splitlines()[0])
 
-    def test_it_contacts_nothing(self):
+    def test_a_check_contacts_nothing(self):
         """The kernel completes a connection to a socket that listens, so a connection would be found in its queue afterwards."""
         with socket.socket() as listener:
             listener.bind(("127.0.0.1", 0))
@@ -276,14 +276,14 @@ class Check(CommandLine):
                     with self.assertRaises(BlockingIOError):
                         listener.accept()
 
-    def test_it_warns_of_limits_that_are_too_low_for_the_configuration(self):
+    def test_a_check_warns_of_limits_that_are_too_low_for_the_configuration(self):
         many = self.file(handler={"exec": {"command": ["/bin/cat"]}}, lanes={"workers": 64})
         done = laneway("check", "-c", many, prepare=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (200, 1000)))
         self.ends(done, 0, "warning:", "open files", "is allowed 1000", "LimitNOFILE=")
         self.assertIn("open files: at most about", done.stdout)
         self.assertNotIn("open files", laneway("check", "-c", self.file()).stderr)
 
-    def test_what_it_prints_of_the_configuration_is_one(self):
+    def test_a_printed_configuration_is_a_valid_configuration(self):
         first = laneway("check", "--verbose", "-c", self.file()).stdout
         again = Path(self.folder.name) / "again.yaml"
         again.write_text(first.split("\nconfiguration in force:\n\n")[1])
@@ -304,7 +304,7 @@ class Check(CommandLine):
         done = laneway("check", "-c", self.file(kafka=kafka))
         self.ends(done, 78, "ssl.cipher.suites")
 
-    def test_connect_tells_brokers_that_do_not_answer(self):
+    def test_connect_reports_brokers_that_do_not_answer(self):
         done = laneway("check", "-c", self.file(), "--connect")
         self.ends(done, 69, "127.0.0.1:9", "kafka.bootstrap.servers", "laneway check waited 1s")
         self.assertEqual("configuration is valid\nconnections fail: the brokers\n", done.stdout)
@@ -317,7 +317,7 @@ class Check(CommandLine):
         self.ends(done, 69, f"127.0.0.1:{port}", "laneway check waited 8s", "handler.http.url")
         self.assertEqual("configuration is valid\nconnections fail: the brokers and the handler\n", done.stdout)
 
-    def test_connect_tells_a_handler_that_does_not_answer(self):
+    def test_connect_reports_a_handler_that_does_not_answer(self):
         with socket.socket() as closed:
             closed.bind(("127.0.0.1", 0))
             port = closed.getsockname()[1]
@@ -367,18 +367,18 @@ class Readme(CommandLine):
         self.assertTrue(found, f"README.md has no {language}")
         return [textwrap.dedent(text) for text in found]
 
-    def test_its_configuration_is_right(self):
+    def test_the_configuration_of_the_page_is_valid(self):
         """All of it together, and the first piece alone."""
         path = Path(self.folder.name) / "readme.yaml"
         for text in (self.blocks("yaml")[0], "".join(self.blocks("yaml"))):
             path.write_text(text)
             self.ends(laneway("check", "-c", path), 0)
 
-    def test_its_receiver_is_a_program(self):
+    def test_the_receiver_of_the_page_is_a_program(self):
         for text in self.blocks("python"):
             compile(text, "receiver.py", "exec")
 
-    def test_every_file_that_it_names_is_there(self):
+    def test_every_file_that_the_page_names_exists(self):
         named = re.findall(r"(?<![\w/])(?:config|integration|lib|scripts|tests)/[\w./-]*\w", self.TEXT)
         self.assertTrue(named)
         for name in named:
@@ -432,7 +432,7 @@ class Run(CommandLine):
         done = laneway("run", "-c", self.file(journal={"file": "/nowhere/journal"}, start_deadline="1h"))
         self.ends(done, 66, "/nowhere/journal")
 
-    def test_it_answers_over_http_while_it_waits_for_a_broker(self):
+    def test_the_service_answers_over_http_while_waiting_for_a_broker(self):
         service = self.running(start_deadline="1h")
         address = service.until(r'msg="admin listening".* address=(\S+)')[1]
         for path, says in (("/livez", ""), ("/metrics", r'^laneway_build_info{version="[\d.]+",librdkafka="[\d.]+"} 1$')):
@@ -442,7 +442,7 @@ class Run(CommandLine):
         service.process.terminate()
         self.assertEqual(0, service.end(), service.log)
 
-    def test_its_status_says_what_it_waits_for(self):
+    def test_the_status_names_what_the_service_waits_for(self):
         service = self.running(start_deadline="1h")
         address = service.until(r'msg="admin listening".* address=(\S+)')[1]
         service.until("waiting for brokers and topics")
@@ -454,7 +454,7 @@ class Run(CommandLine):
         service.process.terminate()
         self.assertEqual(0, service.end(), service.log)
 
-    def test_a_stopped_process_is_told_from_one_that_runs_and_does_nothing_of_it_later(self):
+    def test_a_stopped_process_is_recognised_and_later_ignores_the_commands(self):
         service = self.running(start_deadline="1h")
         address = service.until(r'msg="admin listening".* address=(\S+)')[1]
         service.process.send_signal(signal.SIGSTOP)
@@ -469,7 +469,7 @@ class Run(CommandLine):
         for change in ("suspend requested", "reload"):
             self.assertNotIn(change, service.log)
 
-    def test_descriptors_that_are_closed_at_the_start_are_no_other_files_later(self):
+    def test_descriptors_that_are_closed_at_the_start_are_not_reused_for_other_files(self):
         journal = Path(self.folder.name) / "journal"
         file = self.file(start_deadline="1h", journal={"file": str(journal)})
         process = subprocess.Popen(["sh", "-c", 'exec "$0" "$@" <&- >&- 2>&-', LANEWAY, "run", "-c", str(file)],
@@ -505,7 +505,7 @@ class Run(CommandLine):
         done = laneway("run", "-c", self.file(), prepare=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (20, 20)))
         self.ends(done, 69, 'msg="cannot start"', "open files", "ulimit -n", "LimitNOFILE=")
 
-    def test_it_may_open_as_many_files_as_the_hard_limit_allows(self):
+    def test_the_service_may_open_as_many_files_as_the_hard_limit_allows(self):
         hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
         service = self.running(start_deadline="1h", prepare=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, hard)))
         service.until("admin listening")
@@ -514,7 +514,7 @@ class Run(CommandLine):
         service.process.terminate()
         self.assertEqual(0, service.end(), service.log)
 
-    def test_a_signal_while_it_waits_for_a_broker_ends_it_well(self):
+    def test_a_signal_while_waiting_for_a_broker_ends_the_service_cleanly(self):
         for number in (signal.SIGTERM, signal.SIGINT):
             with self.subTest(number):
                 service = self.running(start_deadline="1h")
@@ -524,7 +524,7 @@ class Run(CommandLine):
                 self.assertIn(f"signal={signal.Signals(number).name}", service.log)
                 self.assertIn("msg=stopped", service.log)
 
-    def test_a_signal_that_was_sent_twice_at_once_is_one(self):
+    def test_two_simultaneous_signals_count_as_one(self):
         service = self.running(start_deadline="1h")
         service.until("admin listening")
         service.process.send_signal(signal.SIGINT)
@@ -532,7 +532,7 @@ class Run(CommandLine):
         self.assertEqual(0, service.end(), service.log)
         self.assertNotIn("drain cut short", service.log)
 
-    def test_a_reload_while_it_waits_for_a_broker_changes_nothing(self):
+    def test_a_reload_while_waiting_for_a_broker_changes_nothing(self):
         service = self.running(start_deadline="1h", lanes={"workers": 3})
         address = service.until(r'msg="admin listening".* address=(\S+)')[1]
         service.process.send_signal(signal.SIGHUP)
@@ -558,7 +558,7 @@ class Run(CommandLine):
         for line in service.log.splitlines():
             json.loads(line)
 
-    def test_a_reader_of_the_log_that_goes_away_does_not_end_it(self):
+    def test_the_service_outlives_the_reader_of_its_log(self):
         # Without the admin server, whose library ignores SIGPIPE too.
         service = self.running(start_deadline="1h", admin={"enabled": False})
         service.until("msg=starting")

@@ -111,7 +111,7 @@ class Status(unittest.TestCase):
         for variables in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
             self.assertNotIn("\033", self.on_terminal(**variables), variables)
 
-    def test_watching_draws_over_what_was_there_until_it_is_interrupted(self):
+    def test_watching_draws_over_the_last_status_until_an_interrupt(self):
         terminal = Terminal([*self.command, "--watch"], self.environment)
         deadline = time.monotonic() + LONGEST
         while ", 3 members," not in terminal.text and terminal.process.poll() is None and time.monotonic() < deadline:

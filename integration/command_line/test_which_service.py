@@ -98,7 +98,7 @@ class WhichService(unittest.TestCase):
         self.assertEqual(1, len(service.posts))
         self.assertEqual(0, self.laneway("suspend", "shop:0", "--admin", service.address).returncode)
 
-    def test_two_services_of_one_group_are_told_apart_by_their_files(self):
+    def test_two_services_of_one_group_are_distinguished_by_their_files(self):
         service = self.service("shop", "/etc/laneway/first.yaml")
         second = self.file("second.yaml", "shop", service.address)
         done = self.laneway("reload", "-c", second)

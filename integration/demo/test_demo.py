@@ -31,7 +31,7 @@ class Demo(unittest.TestCase):
         self.assertTrue(found, text)
         return [int(figure) for figure in found.groups()]
 
-    def test_lines_on_a_pipe_tell_the_whole_story_and_nothing_is_lost(self):
+    def test_lines_on_a_pipe_have_the_whole_story_and_nothing_is_lost(self):
         done = subprocess.run(SHORT, text=True, capture_output=True, timeout=LONGEST, env=self.environment, check=False)
         self.assertEqual(0, done.returncode, done.stdout + done.stderr)
         self.assertEqual([1200, 1200, 1200, 0, 0], self.summary(done.stdout))
@@ -60,7 +60,7 @@ class Demo(unittest.TestCase):
         self.assertGreater(text.count("committed   holds"), 10)
         self.assertIn("\033[31mpaused", text)
 
-    def test_an_interrupt_drains_and_accounts_for_what_was_done(self):
+    def test_an_interrupt_drains_and_accounts_for_the_finished_records(self):
         process = subprocess.Popen([LANEWAY, "demo"], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                    env=self.environment)
         text = ""
@@ -76,7 +76,7 @@ class Demo(unittest.TestCase):
         self.assertEqual((0, 0), (lost, duplicated))
         self.assertTrue(0 < committed <= processed <= produced, rest)
 
-    def test_a_missing_folder_for_temporary_files_is_said(self):
+    def test_a_missing_folder_for_temporary_files_is_reported(self):
         done = subprocess.run(SHORT, text=True, capture_output=True, timeout=LONGEST, check=False,
                               env={**self.environment, "TMPDIR": "/nowhere"})
         self.assertEqual(66, done.returncode, done.stdout)

@@ -33,7 +33,7 @@ class Alone:
                     count += 1
         self.assertGreater(count, 3)
 
-    def test_what_a_console_shows_is_what_is_printed(self):
+    def test_a_console_block_shows_the_printed_text(self):
         for page in self.here.pages:
             for _, _, block in blocks(page, "console"):
                 command, shown = block.split("\n", 1)

@@ -31,7 +31,7 @@ def quoted(text):
 
 
 class Outages(unittest.TestCase):
-    def test_each_line_of_the_tables_names_what_tests_it(self):
+    def test_each_line_of_the_tables_names_its_test(self):
         found = list(tables())
         self.assertEqual(2, len(found), "tables with a column `row`")
         for lines in found:

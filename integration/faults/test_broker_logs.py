@@ -15,7 +15,7 @@ def ns(hour, minute, second, ms):
 
 
 class BrokerLogs(unittest.TestCase):
-    def test_who_was_fenced_and_when(self):
+    def test_the_fenced_member_and_the_time_are_read(self):
         one = (f"2026-11-24 14:23:03,235 {PLACE} Member yH3z/rPx fenced from the group because the member session expired. {END}\n"
                f"2026-11-24 14:23:04,000 {PLACE} Member B8Vw+Dea joined the consumer group with epoch 0. {END}\n")
         other = f"2026-11-24 14:23:01,007 {PLACE} Member B8Vw+Dea fenced from the group because it is late. {END}\n"

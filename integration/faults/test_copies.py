@@ -17,7 +17,7 @@ class Copies(unittest.TestCase):
     def test_each_once_in_order(self):
         self.reported_as()
 
-    def test_one_is_missing(self):
+    def test_a_record_is_missing(self):
         self.written[0, "a"].remove(2)
         self.reported_as("lost")
 
@@ -25,26 +25,26 @@ class Copies(unittest.TestCase):
         del self.written[1, "a"]
         self.reported_as("lost")
 
-    def test_one_is_there_twice(self):
+    def test_a_record_is_written_twice(self):
         self.written[0, "b"].append(3)
         self.reported_as("written more than once")
 
-    def test_two_have_changed_places(self):
+    def test_two_records_have_changed_places(self):
         self.written[0, "a"] = [0, 5, 2]
         self.reported_as("out of order")
 
-    def test_one_of_another_key(self):
+    def test_a_record_of_another_key(self):
         self.written[0, "b"].append(4)
         self.reported_as("not of the input")
 
-    def test_one_that_was_deleted_from_the_input(self):
+    def test_a_record_that_was_deleted_from_the_input(self):
         self.written[0, "b"].insert(0, 0)
         self.reported_as("not of the input")
         self.reported_as(lows={0: 1})
         self.written[0, "b"].insert(0, 0)
         self.reported_as("written more than once", lows={0: 1})
 
-    def test_one_of_another_partition(self):
+    def test_a_record_of_another_partition(self):
         self.written[7, "a"] = [0]
         self.reported_as("not of the input")
 

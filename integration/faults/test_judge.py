@@ -46,7 +46,7 @@ class Planted:
     def change_commit(self, place, **fields):
         self.facts.commits[place] = self.facts.commits[place]._replace(**fields)
 
-    def test_a_right_run_has_none(self):
+    def test_a_correct_run_has_no_breach(self):
         found, counts = judge(self.facts)
         self.assertEqual({}, found)
         self.assertGreater(counts["maps"], 0)
@@ -159,12 +159,12 @@ class Planted:
         self.facts.requests.append(first._replace(member="c", begun=ns(20.02), ended=ns(20.03)))
         self.reported_by("committed_is_left_alone", "duplicates_are_explained")
 
-    def test_what_was_committed_before_a_kill_is_not_done_again(self):
+    def test_records_committed_before_a_kill_are_not_done_again(self):
         first = self.facts.requests[self.of(20)[0]]
         self.facts.requests.append(first._replace(member="b", begun=ns(16.02), ended=ns(16.025)))
         self.assertIn("committed_is_left_alone", breaches(self.facts))
 
-    def test_what_a_map_had_before_a_kill_is_not_done_again(self):
+    def test_records_of_a_map_before_a_kill_are_not_done_again(self):
         commit = next(commit for commit in self.facts.commits if commit.partition == ORDERS and commit.runs)
         offset = commit.runs[0][0]
         first = self.facts.requests[self.of(offset)[0]]
@@ -287,12 +287,12 @@ class Planted:
 class UnderClassic(Planted, unittest.TestCase):
     PROTOCOL = "range"
 
-    def test_what_is_taken_again_in_an_outage(self):
+    def test_records_taken_again_in_an_outage(self):
         self.taken_again()
         self.facts.faults.append(Fault("kill coordinator", "2", ns(49.8), ns(51)))
         self.assertEqual({}, breaches(self.facts))
 
-    def test_what_is_taken_again_without_an_outage(self):
+    def test_records_taken_again_without_an_outage(self):
         self.taken_again()
         self.reported_by("duplicates_are_explained")
 
@@ -321,11 +321,11 @@ class UnderClassic(Planted, unittest.TestCase):
         self.lose_at_20(claims={ORDERS}, moves=False)
         self.reported_by("duplicates_are_explained", "one_owner")
 
-    def test_what_a_member_claims_it_has_not_lost(self):
+    def test_a_member_has_not_lost_the_partitions_that_it_claims(self):
         self.lose_at_20(claims=set(PARTITIONS), moves=True)
         self.reported_by("duplicates_are_explained", "one_owner")
 
-    def test_who_has_lost_a_partition_begins_nothing_of_it(self):
+    def test_a_member_begins_nothing_of_a_lost_partition(self):
         self.lose_at_20(claims={ORDERS}, moves=True)
         self.change(-1, begun=ns(20.05))
         self.assertIn("one_owner", breaches(self.facts))
@@ -334,19 +334,19 @@ class UnderClassic(Planted, unittest.TestCase):
 class UnderConsumer(Planted, unittest.TestCase):
     PROTOCOL = "consumer"
 
-    def test_what_is_taken_again_in_an_outage(self):
+    def test_records_taken_again_in_an_outage(self):
         """An outage is no reason where the brokers have noted no return."""
         self.taken_again()
         self.facts.faults.append(Fault("kill coordinator", "2", ns(49.8), ns(51)))
         self.reported_by("duplicates_are_explained")
 
-    def test_who_is_thrown_out_by_a_coordinator_that_is_replaced(self):
+    def test_a_member_that_is_thrown_out_by_a_replaced_coordinator(self):
         """Its record of that is lost, so that only the broker's log has it; the member starts over with what it did before."""
         self.taken_again()
         self.facts.fencings.append(Fencing("b", ns(50)))
         self.assertEqual({}, breaches(self.facts))
 
-    def test_what_is_done_before_the_member_hears_of_that(self):
+    def test_a_member_that_works_before_learning_that_it_was_thrown_out(self):
         self.taken_again()
         self.facts.fencings.append(Fencing("b", ns(49.5)))
         self.assertEqual({}, breaches(self.facts))
@@ -356,12 +356,12 @@ class UnderConsumer(Planted, unittest.TestCase):
         self.facts.fencings.append(Fencing("c", ns(50)))
         self.reported_by("duplicates_are_explained")
 
-    def test_who_was_thrown_out_long_before(self):
+    def test_a_member_that_was_thrown_out_long_before(self):
         self.taken_again()
         self.facts.fencings.append(Fencing("b", ns(42.5)))
         self.reported_by("duplicates_are_explained")
 
-    def test_who_is_thrown_out_and_has_nothing_to_do_again_keeps_the_order(self):
+    def test_a_member_that_is_thrown_out_with_nothing_to_repeat_keeps_the_order(self):
         self.overtake()
         self.facts.fencings.append(Fencing("b", ns(24.9)))
         self.assertIn("keys_in_order", breaches(self.facts))
@@ -377,7 +377,7 @@ class UnderConsumer(Planted, unittest.TestCase):
         self.overtake()
         self.assertIn("keys_in_order", breaches(self.facts))
 
-    def test_an_owner_that_gave_the_partition_back_begins_anew(self):
+    def test_an_owner_that_gave_the_partition_back_starts_over(self):
         self.overtake()
         (place,) = [place for place, generation in enumerate(self.facts.generations) if generation.time == 25000]
         generation = self.facts.generations[place]
@@ -399,7 +399,7 @@ class UnderConsumer(Planted, unittest.TestCase):
         self.change(first, begun=ns(53), ended=ns(53.003))
         self.facts.requests.append(self.facts.requests[first]._replace(begun=ns(53.004), ended=ns(53.005)))
 
-    def test_a_member_that_goes_on_after_a_stop_until_it_gets_the_partition_again(self):
+    def test_a_member_that_goes_on_after_a_stop_until_the_next_assignment(self):
         self.return_at_53()
         self.facts.lives["b"].stops.append((ns(50), ns(52.9)))
         self.assertEqual({}, breaches(self.facts))

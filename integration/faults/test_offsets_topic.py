@@ -65,7 +65,7 @@ class Group(unittest.TestCase):
         self.assertEqual(("range", {member: set()}), (generation.protocol, generation.claims))
         self.assertEqual([], commits)
 
-    def test_what_a_member_claims(self):
+    def test_the_partitions_that_a_member_claims(self):
         name = text(GROUP)
         topics, user_data = struct.pack(">i", 1) + name, struct.pack(">i", 3) + b"any"
         owned = struct.pack(">i", 1) + name + struct.pack(">iii", 2, 0, 4)
@@ -88,7 +88,7 @@ class Group(unittest.TestCase):
 
 
 class CompletionMaps(unittest.TestCase):
-    def test_none(self):
+    def test_metadata_without_a_map(self):
         self.assertEqual([], completion_runs("", 5))
         self.assertEqual([], completion_runs("lives=1 ", 5))
         self.assertEqual([], completion_runs("failed=0,5 ", 5))
@@ -101,7 +101,7 @@ class CompletionMaps(unittest.TestCase):
         self.assertEqual([(1002, 1005), (1015, 1215)], completion_runs("laneway1:6AcCAwrIAdIyeeU", 1000))
         self.assertEqual(0xE3069283, crc32c(b"123456789"))  # the check value of CRC-32C
 
-    def test_what_is_not_trusted(self):
+    def test_invalid_maps_are_refused(self):
         for text, reason in ((map_of(300, 3, 1), "another offset"), ("other", "not laneway's"),
                              (map_of(301, 3, 1)[:-1] + "_", "checksum")):
             with self.subTest(text=text), self.assertRaisesRegex(ValueError, reason):

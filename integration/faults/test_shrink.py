@@ -40,18 +40,18 @@ class Shrink(unittest.TestCase):
             return []
         return [RULE if story.order == "key" else OTHER]
 
-    def test_what_the_rule_needs_is_left(self):
+    def test_the_parts_that_the_rule_needs_are_left(self):
         left, _ = shrunk(self.story, self.fails)
         self.assertEqual([self.kind], [fault.kind for fault in left.faults])
         self.assertEqual("key", left.order)
         self.assertEqual((drawn.Story(0).members, drawn.Story(0).burst), (left.members, left.burst))
         self.assertEqual([RULE], self.fails(left))
 
-    def test_no_part_of_what_is_left_can_be_left_out(self):
+    def test_no_remaining_part_can_be_left_out(self):
         left, _ = shrunk(self.story, self.fails)
         self.assertEqual([], [smaller for smaller in left.smaller() if RULE in self.fails(smaller)])
 
-    def test_a_story_of_which_every_smaller_one_passes_stays_as_it_is(self):
+    def test_a_story_stays_as_it_is_if_every_smaller_story_passes(self):
         left, played = shrunk(self.story, lambda story: [RULE] if story == self.story else [])
         self.assertEqual(self.story, left)
         self.assertEqual(self.story.smaller(), played)

@@ -24,11 +24,11 @@ class Stories(unittest.TestCase):
                 self.facts.other_requests.append(Request("b", ANEW, offset, "key-1", number, 1, ns(begun), ns(begun + 0.01), 204))
             self.facts.anew.append(Acknowledged(ANEW, offset, 2000000 + offset, ns(19)))
 
-    def test_a_topic_that_was_made_anew(self):
+    def test_a_recreated_topic(self):
         self.make_anew()
         self.reported_by()
 
-    def test_a_new_topic_that_is_read_from_an_offset_of_the_old_one(self):
+    def test_a_recreated_topic_that_is_read_from_an_old_offset(self):
         self.make_anew()
         self.facts.other_requests = [request for request in self.facts.other_requests if request.number < 2000000 or request.offset > 4]
         self.reported_by("new_topics_are_done")
@@ -39,13 +39,13 @@ class Stories(unittest.TestCase):
         self.facts.letter_numbers["orders-anew-dlt", 0, 0] = 2000009
         self.reported_by()
 
-    def test_a_member_that_ends_where_it_has_no_right_to_begin(self):
+    def test_a_member_that_ends_without_the_right_to_begin(self):
         self.facts.lives["d"] = Life(ns(29), exited=ns(30), code=69)
         self.reported_by("members_live")
         self.facts.faults.append(Fault("take rights", "group", ns(28), ns(31)))
         self.reported_by()
 
-    def test_a_member_that_ends_where_its_right_to_the_group_is_taken_away(self):
+    def test_a_member_that_ends_when_its_right_to_the_group_is_taken_away(self):
         self.facts.lives["d"] = Life(ns(10), exited=ns(30), code=69)
         self.facts.faults.append(Fault("take rights", "group orders read", ns(28), ns(29)))
         self.reported_by("members_live")  # under classic it goes on trying
@@ -61,7 +61,7 @@ class Stories(unittest.TestCase):
         self.facts.faults.append(Fault("take rights", "topic", ns(18), ns(20.1)))
         self.reported_by("committed_is_left_alone")
 
-    def test_a_hand_over_for_which_a_client_did_not_wait(self):
+    def test_a_hand_over_that_a_client_did_not_wait_for(self):
         first = next(request for request in self.facts.requests if (request.partition, request.offset) == (PARTITIONS[1], 190))
         self.facts.requests.append(first._replace(member="c", begun=ns(20.02), ended=ns(20.03)))
         self.facts.faults.append(Fault("add partitions", "", ns(10), ns(15.5)))
@@ -69,7 +69,7 @@ class Stories(unittest.TestCase):
         self.facts.faults[-1] = Fault("add partitions", "", ns(18), ns(19))
         self.reported_by("committed_is_left_alone")
 
-    def test_a_member_that_abandons_what_a_client_did_not_wait_for(self):
+    def test_a_member_that_abandons_records_its_client_did_not_wait_for(self):
         self.facts.lives["d"] = Life(ns(20), terminated=ns(61), exited=ns(62), code=75)
         self.reported_by("members_live")
         self.facts.faults.append(Fault("add partitions", "", ns(57), ns(58)))

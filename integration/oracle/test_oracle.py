@@ -67,7 +67,7 @@ class PlantedBugsAreCaught(unittest.TestCase):
     def test_every_bug_has_its_check(self):
         self.assertEqual(sorted(BUGS), sorted(self.CAUGHT_BY))
 
-    def test_each_by_the_check_that_is_meant_for_it(self):
+    def test_each_bug_is_caught_by_its_check(self):
         for bug, check in self.CAUGHT_BY.items():
             with self.subTest(bug=bug):
                 order = "none" if bug == "attempt lost on restart" else "key"  # in order there are no retry topics
@@ -75,7 +75,7 @@ class PlantedBugsAreCaught(unittest.TestCase):
                 found = violations(world, order=order, stopped_clean=True, duplicates=0, settled=world.commit_times[-1])
                 self.assertIn(check, found)
 
-    def test_partition_order_is_judged_too(self):
+    def test_partition_order_is_judged(self):
         self.assertIn("ordered", violations(World("break key order", order="partition"), order="partition"))
 
 
@@ -99,7 +99,7 @@ class Journals(unittest.TestCase):
             '"start":1,"end":2', f'"start":{time},"end":{time + 1}') for time, (number, outcome) in enumerate(outcomes, 2)], "one")
         return judge(evidence, Promises())["violations"].get("attempts_are_counted", {}).get("at", [])
 
-    def test_a_letter_is_said_of_the_last_attempt(self):
+    def test_a_letter_names_the_last_attempt(self):
         self.assertEqual([], self.attempts((1, "retry"), (2, "retry"), (2, "dead_letter")))
         self.assertEqual(1, len(self.attempts((1, "retry"), (2, "retry"), (1, "dead_letter"))))
 

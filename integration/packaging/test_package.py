@@ -30,7 +30,7 @@ def verbs(*before):
 
 
 class Packages(unittest.TestCase):
-    def test_what_is_in_them(self):
+    def test_each_package_has_its_files(self):
         with tempfile.TemporaryDirectory(prefix="laneway-package-") as folder:
             output("cpack", "--config", Path(os.environ["BUILD"]) / "CPackConfig.cmake", cwd=folder)
             version = re.search(r"^project\(laneway VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text(), re.MULTILINE)[1]
@@ -103,7 +103,7 @@ class Packages(unittest.TestCase):
             self.assertNotRegex(line, r"^.{5}(...)?w", "writable by others")
 
     @unittest.skipUnless(shutil.which("logrotate"), "there is no logrotate")
-    def test_logrotate_takes_its_file(self):
+    def test_logrotate_accepts_the_packaged_file(self):
         """Of each service, as the user of the test."""
         with tempfile.TemporaryDirectory(prefix="laneway-logrotate-") as folder:
             journals = [Path(folder) / service / "journal" for service in ("orders", "bills")]

@@ -24,13 +24,13 @@ class HiddenCoordinators(unittest.TestCase):
     def test_nothing_is_hidden_at_first(self):
         self.assertEqual(FOUND, self.proxy.changed_answer(asked(frames.FIND_COORDINATOR, 1), FOUND))
 
-    def test_it_is_hidden_from_connections_that_exist(self):
+    def test_the_coordinator_is_hidden_from_existing_connections(self):
         self.proxy.hide()
         self.assertEqual(NOT_FOUND, self.proxy.changed_answer(asked(frames.FIND_COORDINATOR, 3), FOUND))
         self.assertEqual(GONE, self.proxy.changed_answer(asked(frames.HEARTBEAT, 3), ALIVE))
         self.assertEqual(2, self.proxy.hidden)
 
-    def test_new_connections_and_other_answers_are_left_alone(self):
+    def test_new_connections_and_other_answers_are_unchanged(self):
         self.proxy.hide()
         self.assertEqual(FOUND, self.proxy.changed_answer(asked(frames.FIND_COORDINATOR, 4), FOUND))
         self.assertEqual(FOUND, self.proxy.changed_answer(asked(frames.METADATA, 1), FOUND))

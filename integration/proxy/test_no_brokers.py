@@ -35,7 +35,7 @@ class WhichAnswersAreChanged(unittest.TestCase):
         self.addCleanup(self.proxy.stop)
         self.whole = answer([(1, None)])
 
-    def test_the_next_one_with_topics(self):
+    def test_the_next_answer_with_topics_is_changed(self):
         named = asked(12, [b"orders"])
         self.assertEqual(self.whole, self.proxy.changed_answer(named, self.whole))
         self.proxy.fence()
@@ -44,7 +44,7 @@ class WhichAnswersAreChanged(unittest.TestCase):
         self.assertEqual(self.whole, self.proxy.changed_answer(named, self.whole))
         self.assertEqual(1, self.proxy.fenced)
 
-    def test_none_of_another_kind(self):
+    def test_answers_of_other_kinds_are_unchanged(self):
         self.proxy.fence()
         fetch = asked(12, [b"orders"])._replace(api=frames.FETCH)
         self.assertEqual(self.whole, self.proxy.changed_answer(fetch, self.whole))

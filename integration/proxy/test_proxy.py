@@ -72,7 +72,7 @@ class Broker:
 
 
 class Frames(unittest.TestCase):
-    def test_a_request_tells_its_api_and_client(self):
+    def test_a_request_has_its_api_and_client(self):
         found = frames.parse_request(request(frames.PRODUCE, 7, "me", b"body"))
         self.assertEqual((frames.PRODUCE, 0, 7, "me"), found[:4])
         self.assertEqual("", frames.parse_request(struct.pack(">hhih", 3, 9, 1, -1)).client)
@@ -108,7 +108,7 @@ class Rules(unittest.TestCase):
         self.client.send(request(frames.PRODUCE, 1))
         self.assertEqual(struct.pack(">i", 1) + b"answer", self.client.receive())
 
-    def test_clients_are_told_the_ports_of_the_proxy(self):
+    def test_clients_get_the_ports_of_the_proxy(self):
         self.broker.answer = b"127.0.0.1" + frames.port_bytes(self.broker.port)
         self.client.send(request(frames.METADATA, 1))
         port = int.from_bytes(self.client.receive()[-4:], "big")
@@ -123,7 +123,7 @@ class Rules(unittest.TestCase):
         self.assertEqual(1, self.broker.next())
         self.assertEqual([1], [caught.correlation for caught in rule.caught])
 
-    def test_what_comes_behind_a_stalled_request_waits(self):
+    def test_requests_behind_a_stalled_request_wait(self):
         rule = self.proxy.stall(frames.PRODUCE, times=1)
         for correlation, api in ((1, frames.PRODUCE), (2, frames.FETCH), (3, frames.PRODUCE)):
             self.client.send(request(api, correlation))
@@ -136,7 +136,7 @@ class Rules(unittest.TestCase):
         self.client.send(request(frames.FETCH, 5))
         self.assertEqual([4, 1, 2, 3, 5], [self.broker.next() for _ in range(5)])
 
-    def test_a_request_that_is_held_comes_when_its_client_has_gone(self):
+    def test_a_held_request_arrives_after_its_client_has_gone(self):
         rule = self.proxy.hold(frames.END_TXN)
         self.client.send(request(frames.END_TXN, 1))
         self.client.send(request(frames.PRODUCE, 2))
@@ -162,7 +162,7 @@ class Rules(unittest.TestCase):
         self.client.send(request(frames.FETCH, 2))
         self.expect_answer(2)
 
-    def test_an_answer_that_is_cut_takes_the_connection_with_it(self):
+    def test_an_answer_that_is_cut_ends_the_connection(self):
         self.proxy.cut(frames.PRODUCE, answers=True, times=1)
         self.client.send(request(frames.PRODUCE, 1))
         self.assertEqual(1, self.broker.next())
@@ -181,7 +181,7 @@ class Rules(unittest.TestCase):
         self.client.send(request(frames.PRODUCE, 2))
         self.assertEqual(2, self.broker.next())
 
-    def test_a_rule_is_for_its_client_broker_and_question_alone(self):
+    def test_a_rule_applies_only_to_its_client_broker_and_question(self):
         self.proxy.drop(frames.PRODUCE, client="other")
         self.proxy.drop(frames.PRODUCE, broker=2)
         self.proxy.drop(frames.PRODUCE, where=lambda asked: b"poison" in asked.frame)

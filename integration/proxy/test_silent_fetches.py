@@ -42,7 +42,7 @@ class WhatIsLeftOfAFetch(unittest.TestCase):
                 left = Fetch(whole).without({1})
                 self.assertEqual(fetch(version, [(self.ONE, [0, 2])]).frame, left)
 
-    def test_a_fetch_without_these_partitions_stays_as_it_is(self):
+    def test_a_fetch_without_these_partitions_is_unchanged(self):
         for version in (11, 12, 17):
             whole = fetch(version, [(self.ONE, list(range(100)))], end=b"\0\0rack\0")
             self.assertEqual(whole.frame, Fetch(whole).without({100}))

@@ -83,7 +83,7 @@ class Unit(unittest.TestCase):
             copy.write_text(copy.read_text() + "Wantedby=misspelt\n")
             self.assertIn("Unknown key 'Wantedby'", analyze("verify", "--man=no", copy).stderr)
 
-    def test_each_line_that_starts_reloads_or_confines_it_is_there_once(self):
+    def test_each_line_that_starts_reloads_or_confines_the_service_is_there_once(self):
         lines = UNIT.read_text().splitlines()
         keys = [line.split("=")[0] for line in lines]
         for wanted in [*LIFE, *HARDENING]:

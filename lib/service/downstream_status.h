@@ -23,12 +23,12 @@ struct DownstreamStatus {
   delivery::BreakerState state{};  ///< off: calls are counted, and no breaker opens
   std::string last_failure;        ///< as the downstream or the client worded it; empty if no call has failed
   bool has_worked = false;         ///< a call has succeeded since the process started
-  std::optional<Duration> out{};   ///< how long the downstream has been out; nullopt while the breaker is
-                                   ///< closed
-  bool keeps_rejected = false;     ///< there are so many rejections that no rejected record is dead-lettered
-  delivery::CallReport calls{};    ///< of the last minute, or of the outage if that is shorter
-  double pace = 0;                 ///< records per second, if the downstream has asked for fewer calls;
-                                   ///< otherwise 0
+  /// How long the downstream has been out; nullopt while the breaker is closed.
+  std::optional<Duration> out{};
+  bool keeps_rejected = false;   ///< there are so many rejections that no rejected record is dead-lettered
+  delivery::CallReport calls{};  ///< of the last minute, or of the outage if that is shorter
+  /// Records per second, if the downstream has asked for fewer calls; otherwise 0.
+  double pace = 0;
   std::optional<lane::AdaptiveLimit::Report> limit{};  ///< nullopt if the number of workers is fixed
 };
 

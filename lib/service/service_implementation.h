@@ -95,8 +95,8 @@ struct Service::Implementation {
   lane::Silences silences;
   CoordinatorSearch coordinator;
   lane::ProcessTotals totals;
-  const StandstillWatch standstills{report_standstill};  // from the beginning, because deadlines count
-                                                         // standstills
+  // From the beginning, because deadlines count standstills.
+  const StandstillWatch standstills{report_standstill};
   lane::LaneContext context;
   lane::RetiredMembers retired;
   Signal changed;  // a stop, or a member that ended

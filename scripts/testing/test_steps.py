@@ -46,14 +46,14 @@ class Counting(unittest.TestCase):
         self.addCleanup(lambda: os.environ.update(PATH=path))
         return self.quietly(self.steps.ctest, "Release", self.folder, [])
 
-    def test_each_test_counts_and_a_failed_one_is_shown_with_what_it_printed(self):
+    def test_each_test_counts_and_a_failed_test_is_shown_with_its_output(self):
         printed = self.ctest(OUTPUT, 8)
         self.assertEqual(2, self.board.passed)
         self.assertEqual(["Release: embedded.service:a record", "Release: kafka.kill"], [name for name, _ in self.board.failed])
         self.assertIn("what the test printed", printed)
         self.assertIn("Release: 4 tests ended", printed)
 
-    def test_a_ctest_that_ran_nothing_has_failed(self):
+    def test_a_ctest_without_tests_fails(self):
         printed = self.ctest("No tests were found!!!\n", 8)
         self.assertEqual(["Release: ctest"], [name for name, _ in self.board.failed])
         self.assertIn("No tests were found", printed)
@@ -65,7 +65,7 @@ class Counting(unittest.TestCase):
         self.assertEqual([("rules", self.folder / "rules.log")], self.board.failed)
         self.assertIn("wrong rule", printed)
 
-    def test_without_a_build_nothing_goes_on(self):
+    def test_without_a_build_nothing_runs(self):
         with self.assertRaisesRegex(Failed, "build failed, see .*build.log:\nno such header"):
             self.quietly(self.steps.prepare, "build", ["sh", "-c", "echo no such header; exit 1"])
         self.assertEqual("no such header\n", (self.folder / "build.log").read_text())

@@ -122,7 +122,7 @@ constexpr auto token = "0123456789abcdef0123456789abcdef";
 
 }  // namespace
 
-TEST_CASE("client: another program gets no change, and its answers are known as not laneway's") {
+TEST_CASE("client: a foreign program gets no change, and its answers do not count as laneway's") {
   Stranger stranger;
   const auto looked = get(stranger.endpoint.address, "/status");
   REQUIRE(looked.ok());
@@ -134,7 +134,7 @@ TEST_CASE("client: another program gets no change, and its answers are known as 
   CHECK(stranger.posts == 0);
 }
 
-TEST_CASE("client: a service tells which one it is, and a change that knows its token is carried out") {
+TEST_CASE("client: a service identifies itself, and carries out a change that proves its token") {
   Real service(token);
   const Endpoint endpoint{service.address, token};
   const auto peer = meet(endpoint);
@@ -230,8 +230,7 @@ TEST_CASE("client: a proof is good for one change of one service, and for no oth
   CHECK(other.changes == 0);
 }
 
-TEST_CASE(
-    "client: other clients' requests for challenges do not spoil the challenge of a client with the token") {
+TEST_CASE("client: foreign requests for challenges do not spoil a challenge of a client with the token") {
   Real service(token);
   const auto peer = meet({service.address, token});
   REQUIRE(peer.ok());
@@ -245,7 +244,7 @@ TEST_CASE(
   CHECK(client.Post(path, headers, "", "application/json")->status == 200);
 }
 
-TEST_CASE("client: laneway's refusals are laneway's answers") {
+TEST_CASE("client: an answer of laneway that refuses a change counts as laneway's answer") {
   AdminSources from = sources();
   from.live = [] { return service::Liveness{false, "the loop stands still"}; };
   from.token = [] { return std::string("secret"); };
@@ -275,7 +274,7 @@ TEST_CASE("client: a service without a token gets a change only from a command w
   CHECK(done->status == 200);
 }
 
-TEST_CASE("client: a host name that has no address is named as the reason") {
+TEST_CASE("client: the error names a host name that has no address") {
   const auto answer = get("nosuch.invalid:9644", "/status");
   REQUIRE_FALSE(answer.ok());
   CHECK(answer.error().kind == ErrorKind::unavailable);

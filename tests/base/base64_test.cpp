@@ -8,7 +8,7 @@
 
 using namespace laneway;
 
-TEST_CASE("base64 is that of RFC 4648") {
+TEST_CASE("base64 has the encoding of RFC 4648") {
   CHECK(base64("") == "");
   CHECK(base64("f") == "Zg==");
   CHECK(base64("fo") == "Zm8=");
@@ -31,7 +31,7 @@ TEST_CASE("base64url has no padding and two digits of its own") {
   CHECK(coded(std::string("\xff\xfe\xfb\0", 4)) == "prefix:__77AA");
 }
 
-TEST_CASE("what base64url encodes comes back") {
+TEST_CASE("decoding returns the bytes that base64url encoded") {
   REQUIRE(rc::check([](const std::string& bytes) {
     std::string coded;
     append_base64url(coded, bytes);
@@ -39,7 +39,7 @@ TEST_CASE("what base64url encodes comes back") {
   }));
 }
 
-TEST_CASE("what base64url does not write is refused") {
+TEST_CASE("text that base64url never writes is refused") {
   CHECK(decode_base64url("") == "");
   CHECK_FALSE(decode_base64url("Z"));     // six bits are no byte
   CHECK_FALSE(decode_base64url("Zh"));    // the bits behind the byte are not zero
@@ -47,7 +47,7 @@ TEST_CASE("what base64url does not write is refused") {
   CHECK_FALSE(decode_base64url("//77"));  // digits of the other alphabet
 }
 
-TEST_CASE("base64 is read with padding and without, and nothing else is") {
+TEST_CASE("base64 is read with or without padding, and any other text is refused") {
   REQUIRE(rc::check([](const std::string& bytes) {
     auto coded = base64(bytes);
     RC_ASSERT(decode_base64(coded) == bytes);

@@ -18,7 +18,7 @@ TEST_CASE("the most significant byte comes first") {
   CHECK(read_big_endian<std::uint16_t>(bytes.substr(5)) == 0xFFFE);
 }
 
-TEST_CASE("numbers come back") {
+TEST_CASE("reading returns the numbers that were written") {
   REQUIRE(rc::check([](std::uint64_t number) {
     std::string bytes;
     append_big_endian(bytes, number);

@@ -6,7 +6,7 @@
 
 using namespace laneway;
 
-TEST_CASE("who asked first has the turn, and waits behind the others for the next one") {
+TEST_CASE("the turn goes to the first that asked, and a new request waits behind the others") {
   const TimePoint now{seconds(1)};
   FairTurn<int> turn(seconds(2));
   CHECK_FALSE(turn.first(now));
@@ -24,7 +24,7 @@ TEST_CASE("who asked first has the turn, and waits behind the others for the nex
   CHECK(turn.first(now) == 3);
 }
 
-TEST_CASE("who has had least is first, whatever each takes at a time, and idle ones have no credit") {
+TEST_CASE("the turn goes to the one that has had least, and idle ones gather no credit") {
   const TimePoint now{seconds(1)};
   FairTurn<int> turn;
   std::map<int, double> had;
@@ -46,7 +46,7 @@ TEST_CASE("who has had least is first, whatever each takes at a time, and idle o
   CHECK(turn.first(now) == 10);
 }
 
-TEST_CASE("who has gone without a word keeps nobody waiting for longer than the patience") {
+TEST_CASE("an owner of the turn that falls silent delays the others no longer than the patience") {
   TimePoint now{seconds(1)};
   FairTurn<int> turn(seconds(2));
   for (const int who : {1, 2}) turn.ask(who, now);

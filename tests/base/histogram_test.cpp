@@ -28,7 +28,7 @@ TEST_CASE("durations below and above all bounds are counted in the first and the
   CHECK(snapshot.sum == std::chrono::hours(10));
 }
 
-TEST_CASE("several values of the same duration are added at once") {
+TEST_CASE("several equal durations are added at once") {
   Histogram histogram;
   histogram.record(microseconds(3), 256);
   const auto snapshot = histogram.snapshot();

@@ -14,7 +14,7 @@ bool readable(const std::string& text) { return !parse_outside_json(text).is_dis
 
 }  // namespace
 
-TEST_CASE("JSON is read as deep as it may nest, and no deeper") {
+TEST_CASE("JSON is read up to the allowed depth, and refused beyond it") {
   CHECK(readable(nested(deepest_json)));
   CHECK_FALSE(readable(nested(deepest_json + 1)));
   CHECK_FALSE(readable(nested(1'000'000)));
@@ -22,7 +22,7 @@ TEST_CASE("JSON is read as deep as it may nest, and no deeper") {
   CHECK_FALSE(readable("[1,"));
 }
 
-TEST_CASE("brackets count where they nest: not one after the other, and not in texts") {
+TEST_CASE("brackets count only where they nest, not side by side or inside texts") {
   std::string wide = "[";
   for (std::size_t i = 0; i < 2 * deepest_json; ++i) wide += "[{}],";
   CHECK(readable(wide + "1]"));

@@ -31,7 +31,7 @@ bool is_open(int number) { return ::fcntl(number, F_GETFD) >= 0; }
 
 }  // namespace
 
-TEST_CASE("a time for poll is rounded up, and never negative or too long") {
+TEST_CASE("a timeout for poll is rounded up, and never negative or too long") {
   CHECK(poll_time(Duration::zero()) == 0);
   CHECK(poll_time(-seconds(1)) == 0);
   CHECK(poll_time(nanoseconds(1)) == 1);
@@ -39,7 +39,7 @@ TEST_CASE("a time for poll is rounded up, and never negative or too long") {
   CHECK(poll_time(std::chrono::hours(24 * 365)) == std::numeric_limits<int>::max());
 }
 
-TEST_CASE("one of several descriptors ends a wait") {
+TEST_CASE("a wait for several descriptors ends when one is ready") {
   const Pipe quiet, busy;
   REQUIRE(::write(busy.writing.number(), "x", 1) == 1);
   std::array<pollfd, 2> wanted{{{quiet.reading.number(), POLLIN, 0}, {busy.reading.number(), POLLIN, 0}}};
@@ -48,7 +48,7 @@ TEST_CASE("one of several descriptors ends a wait") {
   CHECK(wanted[1].revents == POLLIN);
 }
 
-TEST_CASE("a wait for one descriptor says what happened, or that the time is over") {
+TEST_CASE("a wait for one descriptor reports the event, or the timeout") {
   Pipe pipe;
   CHECK(poll_until(pipe.reading.number(), POLLIN, Deadline::in(milliseconds(1))) == 0);
   CHECK(poll_until(pipe.writing.number(), POLLOUT, Deadline::in(patience)) == POLLOUT);
@@ -56,7 +56,7 @@ TEST_CASE("a wait for one descriptor says what happened, or that the time is ove
   CHECK(poll_until(pipe.reading.number(), POLLIN, Deadline::in(patience)) == POLLHUP);
 }
 
-TEST_CASE("a descriptor is closed by its owner, once it has no other") {
+TEST_CASE("a descriptor is closed by its last owner") {
   Pipe pipe;
   const int number = pipe.reading.number();
   {
@@ -68,7 +68,7 @@ TEST_CASE("a descriptor is closed by its owner, once it has no other") {
   CHECK_FALSE(is_open(number));
 }
 
-TEST_CASE("any number of wakes before a wait end it, until they are cleared") {
+TEST_CASE("any number of wakes ends the next wait, until the wakes are cleared") {
   const WakeEvent event;
   CHECK(poll_until(event.number(), POLLIN, Deadline::in(Duration::zero())) == 0);
   std::thread other([&] {

@@ -31,7 +31,7 @@ struct Machine {
 
 }  // namespace
 
-TEST_CASE("time passes as on the machine while the process runs") {
+TEST_CASE("while the process runs, time passes as on the machine") {
   Machine machine;
   machine.watch();
   const auto begun = machine.read();
@@ -41,7 +41,7 @@ TEST_CASE("time passes as on the machine while the process runs") {
   CHECK(machine.time.on_machine(begun) == begun);
 }
 
-TEST_CASE("a standstill takes no time, and the first reading after it knows") {
+TEST_CASE("a standstill takes no time, and the first reading after it reports the standstill") {
   Machine machine;
   machine.watch();
   machine.run(seconds(10));
@@ -57,7 +57,7 @@ TEST_CASE("a standstill takes no time, and the first reading after it knows") {
   CHECK(machine.read() >= before + seconds(10));
 }
 
-TEST_CASE("standstills one after the other add up, and each time is found on the machine again") {
+TEST_CASE("successive standstills add up, and each time converts back to the machine's time") {
   Machine machine;
   machine.watch();
   std::vector<std::pair<Duration, Duration>> seen;  // running time, machine's time
@@ -77,7 +77,7 @@ TEST_CASE("standstills one after the other add up, and each time is found on the
   CHECK(machine.time.on_machine(machine.read()) == machine.at);
 }
 
-TEST_CASE("a short gap is time, and so is any gap while nobody watches") {
+TEST_CASE("a short gap counts as time, and so does any gap without a watch") {
   Machine machine;
   const auto begun = machine.read();
   machine.at += seconds(3600);
@@ -93,7 +93,7 @@ TEST_CASE("a short gap is time, and so is any gap while nobody watches") {
   CHECK(machine.read() - ended == seconds(3600));
 }
 
-TEST_CASE("no thread sees time go back or a deadline pass, whichever is the first after a standstill") {
+TEST_CASE("no thread sees time go back or jump ahead after a standstill") {
   RunningTime time;
   std::atomic<Duration> at{seconds(1000)};
   const auto machine = [&] { return at.load(); };

@@ -6,7 +6,7 @@
 
 using namespace laneway;
 
-TEST_CASE("a stop reaches the tickets it names and no later one") {
+TEST_CASE("a stop reaches the tickets that it names, and no later ticket") {
   StopState state;
   StopToken first(state, 1);
   StopToken second(state, 2);
@@ -20,7 +20,7 @@ TEST_CASE("a stop reaches the tickets it names and no later one") {
   CHECK(second.stop_requested());
 }
 
-TEST_CASE("a waiting token is woken by its stop") {
+TEST_CASE("a stop wakes its waiting token") {
   StopState state;
   StopToken token(state, 7);
   std::thread stopper([&] { state.stop_up_to(7); });
@@ -28,7 +28,7 @@ TEST_CASE("a waiting token is woken by its stop") {
   stopper.join();
 }
 
-TEST_CASE("a waiting token that is not stopped waits for its time") {
+TEST_CASE("a waiting token without a stop waits until its deadline") {
   StopState state;
   StopToken token(state, 7);
   const auto at = SteadyClock::now() + milliseconds(5);

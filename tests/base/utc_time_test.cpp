@@ -10,7 +10,7 @@ TEST_CASE("a time is written in UTC, to the millisecond") {
   CHECK(utc_time(1767362531007) == "2026-01-02T14:02:11.007Z");
 }
 
-TEST_CASE("a time of today is written without its day") {
+TEST_CASE("a time of today is written without the date") {
   CHECK(utc_clock(1767362531007, 1767362531007 + 3600 * 1000) == "14:02:11Z");
   CHECK(utc_clock(1767362531007, 1767362531007 + 10 * 3600 * 1000) == "2026-01-02 14:02:11Z");
 }

@@ -21,7 +21,7 @@ std::string with_handler(const std::string& handler) {
 }
 }  // namespace
 
-TEST_CASE("a misspelt key names the nearest") {
+TEST_CASE("a misspelt key names the nearest key") {
   CHECK(below_base("lanes: { wrokers: 3 }\n") ==
         "f.yaml:7:10: lanes.wrokers: this key does not exist (did you mean lanes.workers?)\n");
   CHECK(below_base("workers: 3\n") ==
@@ -40,13 +40,13 @@ TEST_CASE("a misspelt key names the nearest") {
         "fan_out, with the settings of the handler below it)\n");
 }
 
-TEST_CASE("a misspelt key that is needed is not reported as missing too") {
+TEST_CASE("a misspelt required key is not reported as missing, too") {
   CHECK(errors_of("kafka: { bootstrap.server: a, group.id: b }\ntopic: [a]\nhandler: log\n") ==
         "f.yaml:1:10: kafka.bootstrap.server: this key does not exist (did you mean "
         "kafka.bootstrap.servers?)\nf.yaml:2:1: topic: this key does not exist (did you mean topics?)\n");
 }
 
-TEST_CASE("misspelt variables and --set name the nearest in their own style") {
+TEST_CASE("a misspelt variable or --set names the nearest key in the same style") {
   CHECK(errors_of(base, {{"LANEWAY_LANES__WROKERS", "3"}}) ==
         "LANEWAY_LANES__WROKERS: this key does not exist (did you mean LANEWAY_LANES__WORKERS?)\n");
   CHECK(errors_of(base, {{"LANEWAY_KAFKA__GRUOP_ID", "3"}}) ==
@@ -60,7 +60,7 @@ TEST_CASE("misspelt variables and --set name the nearest in their own style") {
         "--set lanes.wrokers: this key does not exist (did you mean lanes.workers?)\n");
 }
 
-TEST_CASE("--set that is no assignment, or of a group, is refused") {
+TEST_CASE("a --set that is not an assignment, or that names a group, is refused") {
   CHECK(errors_of(base, {}, {"lanes.workers", "=3", "lanes={workers: 3}", "lanes.workers="}) ==
         "--set lanes.workers: expected KEY=VALUE (such as --set lanes.workers=16)\n--set =3: expected "
         "KEY=VALUE (such as --set lanes.workers=16)\n--set lanes: this is a group of keys (name one key of "
@@ -79,7 +79,7 @@ TEST_CASE("a key that is listed twice is refused at every depth") {
         "5)\n");
 }
 
-TEST_CASE("a mistyped value says what was found and what is right") {
+TEST_CASE("a mistyped value is reported with the text found and the type expected") {
   CHECK(below_base("lanes: { workers: many }\n") ==
         "f.yaml:7:19: lanes.workers: found \"many\" (expected a whole number from 1 to 4096, or { min, max, "
         "algorithm })\n");
@@ -129,7 +129,7 @@ TEST_CASE("a value out of range is refused") {
         std::string::npos);
 }
 
-TEST_CASE("topics are names that Kafka has, or one pattern") {
+TEST_CASE("a topic is a name that Kafka accepts, or one pattern") {
   const auto with_topics = [](const std::string& topics) {
     return errors_of("kafka: { bootstrap.servers: a, group.id: b }\nhandler: log\ntopics: " + topics + "\n");
   };
@@ -166,7 +166,7 @@ TEST_CASE("topics are names that Kafka has, or one pattern") {
   CHECK(with_topics("[" + std::string(250, 'a') + "]").find("longer than 249") != std::string::npos);
 }
 
-TEST_CASE("a URL that is refused is shown without what may be secret in it") {
+TEST_CASE("a refused URL is shown without its possible secrets") {
   for (const char* url : {"htp://u:canary@h/", "http://u:ca/nary canary@h/", "u:canary@h",
                           "http://u:?canary@h:x", "http://h:x/?token=canary", "http://h:x/#canary"}) {
     INFO(url);
@@ -176,7 +176,7 @@ TEST_CASE("a URL that is refused is shown without what may be secret in it") {
   }
 }
 
-TEST_CASE("handlers are checked") {
+TEST_CASE("the settings of each handler are checked") {
   CHECK(with_handler("http") ==
         "f.yaml:5:10: handler.http.url: this key is missing (the URL that receives the records, such as "
         "http://127.0.0.1:8080/orders)\n");
@@ -211,7 +211,7 @@ TEST_CASE("handlers are checked") {
         "fan_out, with the settings of the handler below it)\n");
 }
 
-TEST_CASE("a program to execute is a list of words") {
+TEST_CASE("a program to run is a list of words") {
   CHECK(with_handler("exec") ==
         "f.yaml:5:10: handler.exec.command: this key is missing (a program and its arguments, such as "
         "[python3, handler.py])\n");
@@ -268,7 +268,7 @@ TEST_CASE("the address of the admin interface has a host and a port") {
   CHECK(with_listen("h:65536").find("the port is not") != std::string::npos);
 }
 
-TEST_CASE("client keys that laneway owns or that run code are refused with the reason") {
+TEST_CASE("client keys that laneway owns, or that run code, are refused with the reason") {
   CHECK(with_client_key("enable.auto.commit: false") ==
         "f.yaml:6:3: kafka.enable.auto.commit: laneway does not accept this key: laneway commits finished "
         "records itself (use commit.interval and commit.every instead)\n");
@@ -289,7 +289,7 @@ TEST_CASE("client keys that laneway owns or that run code are refused with the r
         "records itself (use commit.interval and commit.every instead)\n");
 }
 
-TEST_CASE("what is needed and missing is named") {
+TEST_CASE("a missing required key is named") {
   CHECK(errors_of("consumers: 1\n") ==
         "f.yaml: kafka.bootstrap.servers: this key is missing (the brokers to connect to first, such as "
         "127.0.0.1:9092)\nf.yaml: kafka.group.id: this key is missing (the name of the consumer group, which "
@@ -298,7 +298,7 @@ TEST_CASE("what is needed and missing is named") {
         "http, exec, plugin, produce, fan_out)\n");
 }
 
-TEST_CASE("a text that is no map of keys is refused") {
+TEST_CASE("a text that is not a map of keys is refused") {
   const std::string empty =
       "f.yaml: the file is empty (write at least kafka, topics and handler; laneway help keys prints all "
       "keys)\n";
@@ -310,7 +310,7 @@ TEST_CASE("a text that is no map of keys is refused") {
         "f.yaml:1:1: found \"hello\" (expected keys with values, such as topics: [orders])\n");
 }
 
-TEST_CASE("YAML that cannot be read says where") {
+TEST_CASE("YAML that cannot be read is reported with its place") {
   CHECK(errors_of("topics: [a\nb: 2\n") == "f.yaml:1:9: this [ is not closed (add the ] that is missing)\n");
   CHECK(errors_of("a: b: c\n").starts_with("f.yaml:1:5: a second colon with a space"));
   CHECK(
@@ -324,7 +324,7 @@ TEST_CASE("YAML that cannot be read says where") {
   CHECK(errors_of("a: !!int 5\n").find("found the tag") != std::string::npos);
 }
 
-TEST_CASE("nothing can make a small file a large one") {
+TEST_CASE("a small file cannot expand into a large one") {
   CHECK(errors_of("a: &x [1]\nb: *x\n") ==
         "f.yaml:1:4: found an anchor (&name) (remove the anchor: anchors are not supported)\n");
   CHECK(errors_of("a: " + std::string(20, '[') + std::string(20, ']')).find("nested deeper than 16") !=
@@ -341,7 +341,7 @@ TEST_CASE("nothing can make a small file a large one") {
         "f.yaml: the file is larger than 1MiB (check that this is the right file)\n");
 }
 
-TEST_CASE("all errors come in one go, in the order of their places") {
+TEST_CASE("all errors are reported at once, in the order of their places") {
   CHECK(errors_of(base + "retry: { max_backoff: 1ms }\nlanes: { workers: 0,\n  queue: x }\nfoo: 1\n",
                   {{"LANEWAY_LOG__LEVEL", "loud"}, {"LANEWAY_CONSUMERS", "0"}},
                   {"topics=a b", "commit.every=0"}) ==
@@ -359,7 +359,7 @@ TEST_CASE("all errors come in one go, in the order of their places") {
         "number from 1 to 1000000000)\n");
 }
 
-TEST_CASE("messages are safe to print whatever was found") {
+TEST_CASE("a message is safe to print, whatever the file contains") {
   const auto shown =
       errors_of(base + "\"\\x1b[2J\": 1\nlanes: { order: \"\\x1b[2J\\n" + std::string(1000, 'a') + "\" }\n",
                 {{"LANEWAY_\x1b", "1"}}, {"\x1b=1"});

@@ -39,7 +39,7 @@ const std::string tls =
 
 }  // namespace
 
-TEST_CASE("the examples are right") {
+TEST_CASE("the example configurations are valid") {
   for (const char* name :
        {"log.yaml", "http.yaml", "simulate.yaml", "full.yaml", "plugin.yaml", "produce.yaml",
         "examples/exec/python.yaml", "examples/exec/binary.yaml", "examples/exec/shell.yaml"}) {
@@ -51,7 +51,7 @@ TEST_CASE("the examples are right") {
   }
 }
 
-TEST_CASE("every value of a file arrives in the Config") {
+TEST_CASE("every value of a file reaches the Config") {
   const auto result = loaded(
       "kafka: { bootstrap.servers: \"a:1,b:2\", group.id: g, session.timeout.ms: 6000 }\ntopics: [orders, "
       "payments]\nhandler: { http: { url: \"https://h/p\", timeout: 3s, content_type: text/plain, headers: "
@@ -96,7 +96,7 @@ TEST_CASE("every value of a file arrives in the Config") {
   CHECK(c.log.format == LogFormat::json);
 }
 
-TEST_CASE("what a file leaves out has the default") {
+TEST_CASE("a key that the file leaves out has its default") {
   const auto result = loaded(base + "lanes:\n");
   REQUIRE(report(result.errors) == "");
   CHECK(result.config->lanes.workers == 8);
@@ -104,7 +104,7 @@ TEST_CASE("what a file leaves out has the default") {
   CHECK(result.config->kafka.at("auto.offset.reset").origin == "default");
 }
 
-TEST_CASE("handlers are a name, a group or an empty group") {
+TEST_CASE("a handler is a name, a group or an empty group") {
   const std::string rest = base.substr(0, base.find("handler"));
   CHECK(std::holds_alternative<LogSettings>(loaded(rest + "handler: log\n").config->handler));
   CHECK(std::holds_alternative<LogSettings>(loaded(rest + "handler: { log: }\n").config->handler));
@@ -150,7 +150,7 @@ TEST_CASE("lists, groups and client keys can be overridden") {
   CHECK(loaded(base, {}, {"topics=^ord.*"}).config->topics == std::vector<std::string>{"^ord.*"});
 }
 
-TEST_CASE("a value from outside the file is taken as it is, with YAML's and the variables' characters") {
+TEST_CASE("a value from outside the file is taken literally, also with special characters") {
   const auto result =
       loaded(tls, {{"LANEWAY_KAFKA__SASL_PASSWORD", "*a: ${b} #c"}, {"LANEWAY_KAFKA__CLIENT_ID", "x"}});
   REQUIRE(report(result.errors) == "");
@@ -159,7 +159,7 @@ TEST_CASE("a value from outside the file is taken as it is, with YAML's and the 
   CHECK_FALSE(result.config->kafka.at("client.id").secret);
 }
 
-TEST_CASE("variables are put into the file's values, in lists too, and nowhere else") {
+TEST_CASE("variables are replaced in the file's values, also in lists, and nowhere else") {
   const auto result = loaded(tls + "  sasl.password: \"a${SECRET}b$${SECRET}$$c$\"\n  client.id: \"${ID}\"\n",
                              {{"SECRET", "${ID}"}, {"ID", "me: [x"}});
   REQUIRE(report(result.errors) == "");
@@ -170,7 +170,7 @@ TEST_CASE("variables are put into the file's values, in lists too, and nowhere e
         std::vector<std::string>{"a", "b"});
 }
 
-TEST_CASE("a variable that cannot be put in is named") {
+TEST_CASE("a variable that cannot be replaced is named") {
   CHECK(errors_of(base + "journal: { file: \"/x/${HOST}\" }\n") ==
         "f.yaml:7:18: journal.file: the environment has no variable HOST (set the variable, or write $${ for "
         "${ itself)\n");
@@ -184,7 +184,7 @@ TEST_CASE("a variable that cannot be put in is named") {
         "\"${NAME}\")\n");
 }
 
-TEST_CASE("what a variable holds is not shown") {
+TEST_CASE("the content of a variable is not shown") {
   CHECK(errors_of(base + "lanes:\n  workers: ${N}\n", {{"N", "canary"}}) ==
         "f.yaml:8:12: lanes.workers: found \"${N}\" (its content is not shown) (expected a whole number from "
         "1 to 4096, or { min, max, algorithm })\n");
@@ -202,7 +202,7 @@ TEST_CASE("a secret comes from a file without the newline at its end") {
   CHECK(from_environment.config->client("sasl.password") == "hunter2");
 }
 
-TEST_CASE("a secret's file that is open to all, empty or not there is refused") {
+TEST_CASE("a secret's file that is open to all, empty or missing is refused") {
   const TemporaryFile open("hunter2\n", 0644);
   const std::string at = "f.yaml:9:23: kafka.sasl.password_file: found ";
   CHECK(errors_of(tls + "  sasl.password_file: " + open.path() + "\n") ==
@@ -225,7 +225,7 @@ TEST_CASE("the row of a client key that names a file has what the file contains"
   }
 }
 
-TEST_CASE("a private key that the client library reads is not open to all either") {
+TEST_CASE("a private key that everyone may read is refused, also if the client library reads it") {
   const TemporaryFile open("c4n4ry\n", 0604);
   const TemporaryFile closed("c4n4ry\n", 0640);
   for (const std::string key : {"ssl.key.location", "ssl.keystore.location", "sasl.kerberos.keytab"}) {
@@ -265,7 +265,7 @@ TEST_CASE("a web service's authorization and certificates come from files") {
   CHECK(http.ca.starts_with("-----BEGIN CERTIFICATE-----"));
 }
 
-TEST_CASE("a web service's files that cannot be right are refused, and what is secret is not shown") {
+TEST_CASE("unusable files of a web service are refused, and secrets are not shown") {
   const auto refused = [](const std::string& key, const std::string& content, int mode) {
     const TemporaryFile file(content, mode);
     const auto error = errors_of(http_with("    " + key + ": " + file.path() + "\n"));
@@ -291,7 +291,7 @@ TEST_CASE("a request has one authorization") {
         std::string::npos);
 }
 
-TEST_CASE("a secret is given once, not on the command line, and only secrets come from files") {
+TEST_CASE("a secret is set once, not on the command line, and only secrets come from files") {
   CHECK(errors_of(tls + "  sasl.password: x\n  sasl.password_file: /y\n") ==
         "f.yaml:10:23: kafka.sasl.password_file: the secret is set twice, also as kafka.sasl.password "
         "(remove one of the two)\n");
@@ -316,7 +316,7 @@ TEST_CASE("no error shows a secret") {
   CHECK(shown.find(canary) == shown.npos);
 }
 
-TEST_CASE("a file that cannot be read is no input, one that is too large is bad configuration") {
+TEST_CASE("a file that cannot be read is missing input, and one that is too large is bad configuration") {
   CHECK(report(load({"/no/such.yaml", {}, {}}).errors) ==
         "/no/such.yaml: the file cannot be opened: No such file or directory (check the path)\n");
   CHECK(load({"/no/such.yaml", {}, {}}).kind() == ErrorKind::no_input);
@@ -333,7 +333,7 @@ TEST_CASE("a file that cannot be read is no input, one that is too large is bad 
   CHECK(result.kind() == ErrorKind::configuration);
 }
 
-TEST_CASE("the kind tells --set from the file and the environment") {
+TEST_CASE("the kind of the error tells a wrong --set from a wrong file or environment") {
   CHECK(loaded(base, {}, {"lanes.workers=x"}).kind() == ErrorKind::usage);
   CHECK(loaded(base, {{"LANEWAY_LANES__WORKERS", "x"}}).kind() == ErrorKind::configuration);
   CHECK(loaded(base + "lanes: { workers: x }\n").kind() == ErrorKind::configuration);
@@ -348,7 +348,7 @@ TEST_CASE("at most fifty errors are printed") {
   CHECK(shown.ends_with("\nand 10 more\n"));
 }
 
-TEST_CASE("records that leave the machine unencrypted are a warning") {
+TEST_CASE("records that leave the machine unencrypted cause a warning") {
   const std::string text =
       "topics: [a]\nhandler: log\nkafka: { group.id: g, bootstrap.servers: \"127.0.0.1:1,b:2\" }\n";
   CHECK(loaded(base).warnings.empty());
@@ -362,7 +362,7 @@ TEST_CASE("records that leave the machine unencrypted are a warning") {
     CHECK(loaded(base, {}, {std::string("kafka.bootstrap.servers=") + name}).warnings.size() == 1);
 }
 
-TEST_CASE("credentials that leave the machine unencrypted are a warning") {
+TEST_CASE("credentials that leave the machine unencrypted cause a warning") {
   const TemporaryFile token("Bearer abc", 0600);
   const auto warnings = [&](const std::string& url, const std::string& more = {}) {
     return loaded("topics: [a]\nkafka: { group.id: g, bootstrap.servers: \"127.0.0.1:1\" }\n" + more +
@@ -385,7 +385,7 @@ TEST_CASE("credentials that leave the machine unencrypted are a warning") {
              Catch::StartsWith("the user and password in handler.http.url travel unencrypted"));
 }
 
-TEST_CASE("headers for a collector that leave the machine unencrypted are a warning") {
+TEST_CASE("headers for a collector that leave the machine unencrypted cause a warning") {
   const auto warnings = [](const std::string& url, const std::string& more, const std::string& variable) {
     const auto loaded =
         load_text("kafka: { bootstrap.servers: 127.0.0.1:1, group.id: g }\ntopics: [t]\nhandler: log\n" +
@@ -409,7 +409,7 @@ TEST_CASE("headers for a collector that leave the machine unencrypted are a warn
     CHECK(warnings(url, "", token).empty());
 }
 
-TEST_CASE("headers for a collector come from the file and from OpenTelemetry's variables, and are secrets") {
+TEST_CASE("headers for a collector come from the file or OpenTelemetry's variables, and are secrets") {
   const std::string plain = "kafka: { bootstrap.servers: h, group.id: g }\ntopics: [t]\nhandler: log\n";
   const std::string otlp = "trace:\n  otlp: http://c:4318/v1/traces\n";
   const auto with = [&](const std::string& text, const std::map<std::string, std::string>& environment) {

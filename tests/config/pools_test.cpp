@@ -35,7 +35,7 @@ bool names(const std::string& text, const std::string& part) { return text.find(
 
 }  // namespace
 
-TEST_CASE("pools have their own settings, and the service's for the rest") {
+TEST_CASE("a pool has its own settings, and the service's settings for the rest") {
   const auto config = pools_config(tiers + "lanes: { queue: 99 }\nbreaker: { failures: 3 }\n");
   REQUIRE(config.pools.size() == 2);
   const auto& critical = config.pools[0];
@@ -66,7 +66,7 @@ TEST_CASE("pools that take turns are a list, which is printed as it was written"
   CHECK(printed.find("pools: [east, west, east]") != printed.npos);
 }
 
-TEST_CASE("a pool has a handler of its own, and the service then needs none") {
+TEST_CASE("pools can have handlers of their own, and the service then needs no handler") {
   const std::string no_handler = base.substr(0, base.find("handler:"));
   const auto config =
       pools_config(no_handler +
@@ -83,7 +83,7 @@ TEST_CASE("a pool has a handler of its own, and the service then needs none") {
   CHECK(names(with_pools("  a: { handler: log }\n"), "each pool has a handler of its own"));
 }
 
-TEST_CASE("pools are in an order in which then leads to later ones") {
+TEST_CASE("pools are ordered, so that then leads to later pools") {
   const auto config = pools_config(base + "pools:\n  a: { then: c }\n  b: {}\n  c: { then: b }\n");
   REQUIRE(config.pools.size() == 3);
   CHECK(config.pools[0].name == "a");
@@ -91,7 +91,7 @@ TEST_CASE("pools are in an order in which then leads to later ones") {
   CHECK(config.pools[2].name == "b");
 }
 
-TEST_CASE("total: cores is the number of cores, and stages that compute have it by default") {
+TEST_CASE("total: cores is the number of cores, and the default of stages that compute") {
   const auto config = pools_config(base +
                                        "pools:\n  a: { total: cores, then: b }\n"
                                        "  b: { handler: { exec: { command: [cat] } } }\n",
@@ -101,7 +101,7 @@ TEST_CASE("total: cores is the number of cores, and stages that compute have it 
   CHECK(config.pools[1].total == cores());
 }
 
-TEST_CASE("keys of a pool can be set from outside, pools only in the file") {
+TEST_CASE("keys of a pool can be set from outside, but pools only in the file") {
   const auto config = pools_config(base + "pools:\n  free-tier: { workers: 4 }\n",
                                    {{"LANEWAY_POOLS__FREE_TIER__QUEUE", "7"}}, {"pools.free-tier.workers=5"});
   CHECK(config.pools[0].workers == 5);
@@ -114,7 +114,7 @@ TEST_CASE("keys of a pool can be set from outside, pools only in the file") {
       "could mean the pool a-b or the pool a_b"));
 }
 
-TEST_CASE("mistakes in pools and routes are named") {
+TEST_CASE("a mistake in pools or routes is named") {
   CHECK(names(with_pools("  a: { workrs: 3 }\n"), "did you mean pools.a.workers?"));
   CHECK(names(with_pools("  \"a b\": {}\n"), "letters, digits, - and _ only"));
   CHECK(names(with_pools("  a: { then: c }\n  b: {}\n"), "there is no pool \"c\""));
@@ -139,19 +139,19 @@ TEST_CASE("mistakes in pools and routes are named") {
               "pools finish their records apart"));
 }
 
-TEST_CASE("records of one key in different pools are worth a warning") {
+TEST_CASE("records of one key in different pools cause a warning") {
   const auto result = loaded(tiers + "lanes: { order: key }\n");
   REQUIRE(result.config);
   CHECK(
       names(report({}) + (result.warnings.empty() ? "" : result.warnings.front()), "holds within each pool"));
 }
 
-TEST_CASE("pools printed and read again are the same") {
+TEST_CASE("printed pools read back unchanged") {
   const auto config = pools_config(tiers);
   CHECK(print(pools_config(print(config))) == print(config));
 }
 
-TEST_CASE("sizes of a pool change while the service runs, its path does not") {
+TEST_CASE("the sizes of a pool change while the service runs, but its path does not") {
   const auto live = changes(pools_config(tiers), pools_config(tiers, {}, {"pools.bulk.workers=9"}));
   REQUIRE(live.size() == 1);
   CHECK(live[0].text() == "pools.bulk.workers: 4 → 9");

@@ -48,7 +48,7 @@ class SecretFile {
 
 }  // namespace
 
-TEST_CASE("every key of the schema is changed in flight or has a reason why it takes a restart") {
+TEST_CASE("every key of the schema can change while the service runs, or has the reason for a restart") {
   STATIC_REQUIRE_FALSE(std::is_default_constructible_v<Property>);
   STATIC_REQUIRE_FALSE(std::is_constructible_v<Property, std::string>);
   STATIC_REQUIRE_FALSE(std::is_default_constructible_v<Reload>);
@@ -59,7 +59,7 @@ TEST_CASE("every key of the schema is changed in flight or has a reason why it t
   CHECK(find_property("lanes.nonsense") == nullptr);
 }
 
-TEST_CASE("what can be changed in flight") {
+TEST_CASE("the keys that can change while the service runs are listed") {
   const std::set<std::string> expected = {"start_deadline",
                                           "lanes.workers",
                                           "lanes.queue",
@@ -113,7 +113,7 @@ TEST_CASE("what can be changed in flight") {
   CHECK(found == expected);
 }
 
-TEST_CASE("docs/operations.md names what can be changed while the service runs, and nothing else") {
+TEST_CASE("docs/operations.md names exactly the keys that can change while the service runs") {
   const std::string page = content_of(source_folder() + "/docs/operations.md");
   const auto begin = page.find("| changed while the service runs |");
   REQUIRE(begin != page.npos);
@@ -181,12 +181,12 @@ TEST_CASE("one changed key is one change, with both values") {
   if (!row.in_flight) CHECK(refused.starts_with(std::string(row.text) + ": needs a restart: "));
 }
 
-TEST_CASE("nothing differs from itself, and a value written otherwise is the same") {
+TEST_CASE("equal configurations have no changes, also when values are written differently") {
   CHECK(changes_by(with_letters, {}).empty());
   CHECK(changes_by(with_letters, {"lanes.drain=20000ms", "lanes.memory=262144KiB", "topics=orders"}).empty());
 }
 
-TEST_CASE("several changes come together, and those that need a restart are told apart") {
+TEST_CASE("several changes are reported together, and those that need a restart are separate") {
   const auto found =
       changes_by(with_letters, {"lanes.workers=9", "consumers=3", "kafka.session.timeout.ms=6000"});
   REQUIRE(found.size() == 3);
@@ -198,7 +198,7 @@ TEST_CASE("several changes come together, and those that need a restart are told
   CHECK(std::count(refused.begin(), refused.end(), '\n') == 2);
 }
 
-TEST_CASE("settings of a handler need a restart, also where only a secret differs that is not shown") {
+TEST_CASE("a changed setting of a handler needs a restart, also if only a hidden secret changes") {
   const std::string http = base.substr(0, base.find("handler:")) + "handler:\n  http: { url: \"http://a:";
   const auto found = changes(config_of(http + "one@h/x\" }\n"), config_of(http + "two@h/x\" }\n"));
   REQUIRE(found.size() == 1);
@@ -209,7 +209,7 @@ TEST_CASE("settings of a handler need a restart, also where only a secret differ
   CHECK(found[0].text().find("two") == std::string::npos);
 }
 
-TEST_CASE("another secret of the client needs a restart and is not shown") {
+TEST_CASE("a changed secret of the client needs a restart and is not shown") {
   const auto with = [](const std::string& password) {
     const auto result =
         loaded(base, {{"LANEWAY_KAFKA__SASL_PASSWORD", password}},
@@ -226,7 +226,7 @@ TEST_CASE("another secret of the client needs a restart and is not shown") {
   CHECK(changes(with("canary-one"), with("canary-one")).empty());
 }
 
-TEST_CASE("a token that was written anew is a change in flight, and is not shown") {
+TEST_CASE("a changed token takes effect while the service runs, and is not shown") {
   const SecretFile file("canary-first-token");
   const auto before = config_of(base, {"admin.token_file=" + file.path});
   file.write("canary-second-token");

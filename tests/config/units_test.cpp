@@ -7,7 +7,7 @@
 using namespace laneway;
 using namespace laneway::config;
 
-TEST_CASE("durations are read with their unit") {
+TEST_CASE("durations are read with their units") {
   CHECK(parse_duration("250us").value() == microseconds(250));
   CHECK(parse_duration("500ms").value() == milliseconds(500));
   CHECK(parse_duration("2s").value() == seconds(2));
@@ -16,7 +16,7 @@ TEST_CASE("durations are read with their unit") {
   CHECK(parse_duration("0s").value() == Duration::zero());
 }
 
-TEST_CASE("sizes are read with their binary unit") {
+TEST_CASE("sizes are read with their binary units") {
   CHECK(parse_size("200B").value() == 200);
   CHECK(parse_size("64KiB").value() == 64 * 1024);
   CHECK(parse_size("1MiB").value() == 1 << 20);
@@ -24,7 +24,7 @@ TEST_CASE("sizes are read with their binary unit") {
   CHECK(parse_size("16777215TiB").value() == 16777215ULL << 40);
 }
 
-TEST_CASE("what is not a duration is refused with its reason") {
+TEST_CASE("text that is not a duration is refused with the reason") {
   const auto reason = [](const char* text) { return parse_duration(text).error().message; };
   CHECK(reason("") == "it is empty");
   CHECK(reason("20") == "it has no unit");
@@ -41,7 +41,7 @@ TEST_CASE("what is not a duration is refused with its reason") {
   CHECK(parse_duration("2562047h").ok());
 }
 
-TEST_CASE("what is not a size is refused, decimal units among it") {
+TEST_CASE("text that is not a size is refused, also with decimal units") {
   const auto reason = [](const char* text) { return parse_size(text).error().message; };
   CHECK(reason("1MB") == "it has an unknown unit");
   CHECK(reason("1024") == "it has no unit");

@@ -9,7 +9,7 @@
 using namespace laneway;
 using namespace laneway::handler;
 
-TEST_CASE("a check of the settings contacts nobody, and so fences no running service") {
+TEST_CASE("a check of the settings contacts no broker, and so fences no running service") {
   config::Config config;
   config.topics = {"orders"};
   const Descriptor listening(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));

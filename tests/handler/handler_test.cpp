@@ -31,7 +31,7 @@ std::vector<kafka::RecordData> numbered_records(int count) {
 
 }  // namespace
 
-TEST_CASE("what a handler throws is a retry with cause panic, and the next record runs") {
+TEST_CASE("an exception of a handler is a retry with cause panic, and the next record runs") {
   Run run(numbered_records(3));
   Scripted handler([](const Attempt& attempt) -> Outcome {
     if (attempt.record.offset() == 0) throw std::runtime_error("no such order");
@@ -49,7 +49,7 @@ TEST_CASE("what a handler throws is a retry with cause panic, and the next recor
   CHECK(run.state(2) == ItemState::done);
 }
 
-TEST_CASE("a sequential task stops at the first failure and the rest stays waiting") {
+TEST_CASE("a sequential task stops at the first failure, and the rest stays waiting") {
   Run run(numbered_records(3), true);
   std::vector<std::int64_t> seen;
   Scripted handler([&](const Attempt& attempt) {
@@ -65,7 +65,7 @@ TEST_CASE("a sequential task stops at the first failure and the rest stays waiti
   CHECK(run.result().failures[0].index == 1);
 }
 
-TEST_CASE("a task that is wanted back ends with the record at work, and the rest stays waiting") {
+TEST_CASE("a task that is recalled ends after the running record, and the rest stays waiting") {
   const bool sequential = GENERATE(false, true);
   Run run(numbered_records(3), sequential);
   Scripted handler([&](const Attempt& attempt) {
@@ -97,7 +97,7 @@ TEST_CASE("a failure after the stop was requested has cause timeout") {
   CHECK(outcome_of(handler, run).cause == Cause::timeout);
 }
 
-TEST_CASE("work that was done despite a stop counts as done") {
+TEST_CASE("work that finishes despite a stop counts as done") {
   Run run(numbered_records(1));
   Scripted handler([&](const Attempt&) {
     run.stop();
@@ -123,7 +123,7 @@ TEST_CASE("records that an asynchronous handler never answers stay waiting") {
   CHECK(run.result().failures.empty());
 }
 
-TEST_CASE("a handler sees the number of the attempt") {
+TEST_CASE("a handler gets the number of the attempt") {
   std::uint32_t seen = 0;
   Scripted handler([&](const Attempt& attempt) {
     seen = attempt.number;

@@ -8,7 +8,7 @@
 using namespace laneway;
 using namespace laneway::handler;
 
-TEST_CASE("the registry says of the workers what the handler itself says") {
+TEST_CASE("the registry and the handler agree about the workers") {
   config::HttpSettings http;
   http.url = "http://127.0.0.1:1/";
   config::ProduceSettings produce;
@@ -39,7 +39,7 @@ TEST_CASE("the registry says of the workers what the handler itself says") {
   }
 }
 
-TEST_CASE("descriptors grow with the records at work, up to the requests that may be made at once") {
+TEST_CASE("descriptors grow with the running records, up to the number of simultaneous requests") {
   config::HttpSettings http;
   http.connections = 10;
   const auto resources = resources_of(http);

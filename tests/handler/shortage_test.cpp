@@ -23,7 +23,7 @@ bool names_the_limit(const Outcome& outcome) {
 
 }  // namespace
 
-TEST_CASE("an http request without a descriptor is a local fault, and works when there is one") {
+TEST_CASE("an http request without a descriptor is a local fault, and works once there is one") {
   if (sanitizer_needs_descriptors) return;
   const HttpServer server([](const auto&, auto& response) { response.status = 204; });
   // By number, by name, and with TLS whose certificates cannot be read.
@@ -40,7 +40,7 @@ TEST_CASE("an http request without a descriptor is a local fault, and works when
   CHECK(outcome_of(*made(server.url()), record_data(0, "v")).verdict == Verdict::done);
 }
 
-TEST_CASE("requests wait for the connections that there are descriptors for") {
+TEST_CASE("requests wait for connections while descriptors are missing") {
   if (sanitizer_needs_descriptors) return;
   const HttpServer server([](const auto&, auto& response) { response.status = 204; });
   auto settings = settings_for(server.url());
@@ -55,8 +55,7 @@ TEST_CASE("requests wait for the connections that there are descriptors for") {
   CHECK(local < 150);  // three at a time, once a second
 }
 
-TEST_CASE(
-    "a program that cannot be started without descriptors is a local fault, and starts when there are") {
+TEST_CASE("a program without descriptors is a local fault, and starts once there are descriptors") {
   if (sanitizer_needs_descriptors) return;
   const Scripts scripts;
   const auto handler = made(scripts.python_loop("answer(outcome='done')"));
@@ -69,7 +68,7 @@ TEST_CASE(
   CHECK(outcome_of(*handler, record_data(0, "v")).verdict == Verdict::done);
 }
 
-TEST_CASE("a program is given the limit on open files that the service was started with") {
+TEST_CASE("a program gets the limit on open files with which the service was started") {
   const DescriptorLimit inherited(200);
   raise_open_files_limit();
   CHECK(open_files_limit() > 200);
@@ -84,7 +83,7 @@ TEST_CASE("a program is given the limit on open files that the service was start
   shortage::inherited().store(RLIM_INFINITY);
 }
 
-TEST_CASE("a request that there is no memory for is a local fault, and is sent when there is") {
+TEST_CASE("a request without memory is a local fault, and is sent once there is memory") {
   if (!memory_can_be_limited) return;
   const HttpServer server([](const auto&, auto& response) { response.status = 204; });
   auto settings = settings_for(server.url());
@@ -102,7 +101,7 @@ TEST_CASE("a request that there is no memory for is a local fault, and is sent w
   CHECK(outcome_of(*handler, record_data(2, "v")).verdict == Verdict::done);
 }
 
-TEST_CASE("what has run out is named with its limit") {
+TEST_CASE("an exhausted resource is named with its limit") {
   CHECK(shortage_of(EAGAIN).value().find("TasksMax=") != std::string::npos);
   CHECK(shortage_of(ENOMEM).value().find("ulimit -v") != std::string::npos);
   CHECK_FALSE(shortage_of(ECONNREFUSED));

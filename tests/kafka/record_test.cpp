@@ -57,7 +57,7 @@ void require_same(const Record& record, const RecordData& data) {
 
 }  // namespace
 
-TEST_CASE("a copied record has every field, null apart from empty") {
+TEST_CASE("a copied record has every field, with null distinct from empty") {
   REQUIRE(rc::check([] {
     const auto data = some_record();
     Record record(data);
@@ -72,7 +72,7 @@ TEST_CASE("a copied record has every field, null apart from empty") {
   }));
 }
 
-TEST_CASE("a record that borrows the value of another one differs in the rest") {
+TEST_CASE("a record that borrows the value of another record has its own other fields") {
   REQUIRE(rc::check([] {
     const Record owner(some_record());
     auto data = some_record();

@@ -107,7 +107,7 @@ struct SlowBatches {
 
 }  // namespace
 
-TEST_CASE("a plugin's batches are filled with the records that wait, however slow it is") {
+TEST_CASE("a slow plugin's batches are filled with waiting records") {
   SlowBatches slow;
   const laneway_plugin table{LANEWAY_PLUGIN_ABI,
                              sizeof(laneway_plugin),
@@ -129,7 +129,7 @@ TEST_CASE("a plugin's batches are filled with the records that wait, however slo
   world.lane.reset();  // before its handler
 }
 
-TEST_CASE("a lane is not over while the thread that answered last has yet to signal") {
+TEST_CASE("a lane does not end before the thread of the last answer has signalled") {
   TestLane world;  // for its context and partition
   KeepingHandler handler;
   world.stage().handler = &handler;
@@ -153,7 +153,7 @@ TEST_CASE("a lane is not over while the thread that answered last has yet to sig
   CHECK(lane.close_pool(Deadline::in(patience)));
 }
 
-TEST_CASE("a handler that answers later has a record of as many keys as there are workers all the time") {
+TEST_CASE("an asynchronous handler always has records of as many keys as there are workers") {
   const bool outage = GENERATE(false, true);
   TestLane world;
   KeepingHandler handler;

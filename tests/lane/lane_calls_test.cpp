@@ -20,7 +20,7 @@ struct CallingLane : TestLane {
 
 }  // namespace
 
-TEST_CASE("a call that fails for several records is one failure of the downstream") {
+TEST_CASE("a failed call with several records is one failure of the downstream") {
   CallingLane test;
   test.partition.add_run(0, 3);
   test.begin();
@@ -54,7 +54,7 @@ Outcome failure_of(handler::Cause cause, const char* reason) {
 
 }  // namespace
 
-TEST_CASE("a time-out and an exception are reported as such, whatever the handler's words are") {
+TEST_CASE("a time-out and an exception are reported as such, whatever the handler's text") {
   TestLane test;
   test.partition.add_run(0, 4);
   test.begin();
@@ -97,7 +97,7 @@ class AtOnce final : public handler::Handler {
 
 }  // namespace
 
-TEST_CASE("failures of a task are a row only where no success is between them") {
+TEST_CASE("failures of a task form a row only without a success between them") {
   struct Instant final : handler::RecordHandler {  // so that workers claim many records together
     std::string name() const override { return "instant"; }
     Outcome handle_record(const handler::Attempt& attempt) override {
@@ -117,7 +117,7 @@ TEST_CASE("failures of a task are a row only where no success is between them") 
   CHECK(downstream.closed());
 }
 
-TEST_CASE("a task that a handler works on at once is one call") {
+TEST_CASE("a task that a handler runs at once is one call") {
   AtOnce handler;
   CallingLane test;
   handler.downstream = &test.downstream;
@@ -132,7 +132,7 @@ TEST_CASE("a task that a handler works on at once is one call") {
   CHECK(test.until([&] { return !test.downstream.closed(); }));
 }
 
-TEST_CASE("a task of which the downstream answers one record is no failure") {
+TEST_CASE("a task with one answered record is not a failure of the downstream") {
   AtOnce handler;
   handler.answers_one = true;
   CallingLane test;

@@ -17,7 +17,7 @@ std::vector<OffsetRun> map_of(const kafka::CommittedOffset& candidate) {
 
 }  // namespace
 
-TEST_CASE("a commit covers the contiguous prefix, and its map what is complete above") {
+TEST_CASE("a commit has the finished records up to the first gap, and a map of those above") {
   TestLane test;
   test.partition.add_run(0, 4);
   test.begin();
@@ -41,7 +41,7 @@ TEST_CASE("a commit covers the contiguous prefix, and its map what is complete a
   CHECK(test.lane->commit_candidate()->metadata.empty());
 }
 
-TEST_CASE("what was acknowledged is not committed again, what was not is") {
+TEST_CASE("acknowledged offsets are not committed again, but others are") {
   TestLane test;
   test.partition.add_run(0, 3);
   test.begin();
@@ -57,7 +57,7 @@ TEST_CASE("what was acknowledged is not committed again, what was not is") {
   CHECK(test.commit() == 3);
 }
 
-TEST_CASE("a map that changed while its commit was under way is committed again") {
+TEST_CASE("a map that changed while its commit was in flight is committed again") {
   TestLane test;
   test.partition.add_run(0, 4);
   test.begin();
@@ -93,8 +93,7 @@ TEST_CASE("a record that waits for its retry holds back the commit until it is d
   CHECK(test.handler.attempts(0) == std::vector<std::uint32_t>{1, 2});
 }
 
-TEST_CASE(
-    "the lag is the records that are not finished, and finished ones behind a failing record are apart") {
+TEST_CASE("the lag counts unfinished records, and finished records behind a failing one are separate") {
   TestLane test;
   test.partition.add_run(0, 6);
   test.partition.high_watermark = 10;
@@ -111,7 +110,7 @@ TEST_CASE(
   CHECK(stats.finished_beyond.get() == 0);
 }
 
-TEST_CASE("records of the committed map are no lag before they are delivered again") {
+TEST_CASE("records of the committed map are not counted as lag before they are delivered again") {
   TestLane test;
   test.partition.high_watermark = 16;
   test.begin(10, encode(CompletionMap{10, {{11, 13}, {14, 15}}}, default_map_bytes));
@@ -127,7 +126,7 @@ TEST_CASE("records of the committed map are no lag before they are delivered aga
   CHECK(stats.finished_beyond.get() == 3);
 }
 
-TEST_CASE("unavailable uses up no attempt") {
+TEST_CASE("an unavailable downstream uses up no attempt") {
   TestLane test;
   test.partition.add(0);
   test.begin();
@@ -142,7 +141,7 @@ TEST_CASE("unavailable uses up no attempt") {
   CHECK(test.handler.attempts(0) == std::vector<std::uint32_t>{1, 1, 2});
 }
 
-TEST_CASE("an attempt past the handler's time-out is stopped and tried again as a timeout") {
+TEST_CASE("an attempt beyond the handler's time-out is stopped and retried as a timeout") {
   TestLane test;
   test.handler.job_timeout = std::chrono::hours(1);
   test.partition.add(0);
@@ -159,7 +158,7 @@ TEST_CASE("an attempt past the handler's time-out is stopped and tried again as 
   REQUIRE(test.until([&] { return test.commit_offset() == 1; }));
 }
 
-TEST_CASE("records of the committed map are not run again, and the commit passes over them") {
+TEST_CASE("records of the committed map do not run again, and the commit passes over them") {
   TestLane test;
   const CompletionMap map{10, {{11, 13}, {14, 15}}};
   test.partition.add_run(10, 16);
@@ -170,7 +169,7 @@ TEST_CASE("records of the committed map are not run again, and the commit passes
   CHECK(test.lane->stats().suppressed.get() == 3);
 }
 
-TEST_CASE("a map that cannot be read is said and ignored") {
+TEST_CASE("an unreadable map is reported and ignored") {
   CapturedLog log;
   TestLane test;
   test.partition.add_run(10, 13);
@@ -181,7 +180,7 @@ TEST_CASE("a map that cannot be read is said and ignored") {
   CHECK(log.lines({"completion map ignored", "orders", "offset=10"}) == 1);
 }
 
-TEST_CASE("a restart from any commit runs every record that was not done, and none that was") {
+TEST_CASE("a restart from any commit runs exactly the records that were not done") {
   for (const Offsets& done : {Offsets{}, Offsets{0}, Offsets{3}, Offsets{1, 2, 5}, offsets(0, 6)}) {
     kafka::CommittedOffset committed{{"orders", 3}, 0, {}};
     {
@@ -206,7 +205,7 @@ TEST_CASE("a restart from any commit runs every record that was not done, and no
   }
 }
 
-TEST_CASE("gaps between offsets are passed over, and one after the committed offset is said") {
+TEST_CASE("gaps between offsets are passed over, and a gap after the committed offset is reported") {
   CapturedLog log;
   TestLane test;
   for (const auto offset : {5, 9, 10, 20}) test.partition.add(offset);
@@ -217,7 +216,7 @@ TEST_CASE("gaps between offsets are passed over, and one after the committed off
   CHECK(log.lines({"offset gap", "offset=5", "expected=3", "missing=2"}) == 1);
 }
 
-TEST_CASE("the end of a partition commits nothing while a record before it is at work") {
+TEST_CASE("the end of a partition is not committed while an earlier record runs") {
   TestLane test;
   test.partition.add_run(0, 2);
   test.partition.add_end(5);
@@ -230,7 +229,7 @@ TEST_CASE("the end of a partition commits nothing while a record before it is at
   CHECK(test.commit() == 5);
 }
 
-TEST_CASE("a lane starts over from what was acknowledged last, with its map, or from its first record") {
+TEST_CASE("a lane starts over from the last acknowledged commit with its map, or from its first record") {
   TestLane test;
   test.partition.add_run(5, 9);
   test.begin(kafka::no_offset);
@@ -252,7 +251,7 @@ TEST_CASE("a lane starts over from what was acknowledged last, with its map, or 
   CHECK(test.lane->starting_point().offset == 8);
 }
 
-TEST_CASE("a lane whose map is too long takes nothing new, and what it has goes on") {
+TEST_CASE("a lane with a map that is too long takes nothing new, and works on its records") {
   TestLane test;
   test.partition.add_run(0, 4);
   test.begin();

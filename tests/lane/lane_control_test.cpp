@@ -39,7 +39,7 @@ struct ControlledLane : TestLane {
 
 }  // namespace
 
-TEST_CASE("a suspended topic has exceptions, for partitions that come later too") {
+TEST_CASE("a suspended topic has exceptions, also for later partitions") {
   Suspensions suspensions;
   CHECK_FALSE(suspensions.knows_here("orders"));
   CHECK(suspensions.set_here("orders", 3, true));
@@ -58,7 +58,7 @@ TEST_CASE("a suspended topic has exceptions, for partitions that come later too"
   CHECK_FALSE(suspensions.knows_here("orders"));
 }
 
-TEST_CASE("a suspended lane finishes what it has taken, takes nothing, and goes on where it was") {
+TEST_CASE("a suspended lane finishes its records, takes nothing, and later goes on at the same place") {
   ControlledLane test;
   test.partition.add_run(0, 2);
   test.begin();
@@ -81,7 +81,7 @@ TEST_CASE("a suspended lane finishes what it has taken, takes nothing, and goes 
   CHECK(test.lane->stats().hold_bits.get() == 0);
 }
 
-TEST_CASE("a lane that is assigned while its partition is suspended takes nothing") {
+TEST_CASE("a lane that is assigned during a suspension takes nothing") {
   ControlledLane test;
   test.suspensions.set_here("orders", {}, true);
   test.partition.add_run(0, 5);
@@ -95,7 +95,7 @@ TEST_CASE("a lane that is assigned while its partition is suspended takes nothin
   CHECK(test.until([&] { return test.commit_offset() == 5; }));
 }
 
-TEST_CASE("a suspension is no hold and no pause of the service, in the log and in the numbers") {
+TEST_CASE("neither the log nor the counters show a suspension as a hold or pause") {
   CapturedLog log;
   ControlledLane test;
   test.begin();
@@ -144,8 +144,7 @@ TEST_CASE("a suspension does not end the lane's own hold, nor the other way roun
   CHECK(test.lane->state() == State::held);
 }
 
-TEST_CASE(
-    "a record that waits for its next attempt is skipped: it goes to the dead-letter topic with the reason") {
+TEST_CASE("a skipped record that waits for its next attempt becomes a dead letter with the reason") {
   ControlledLane test;
   test.partition.add_run(0, 3);
   test.begin();
@@ -167,7 +166,7 @@ TEST_CASE(
   CHECK_FALSE(test.lane->detail(test.now).oldest);
 }
 
-TEST_CASE("a record that is at work is skipped when its attempt fails, and done when it succeeds") {
+TEST_CASE("a skipped record that is running is given up if its attempt fails, and done if it succeeds") {
   for (const bool fails : {true, false}) {
     ControlledLane test;
     test.partition.add_run(0, 1);
@@ -184,7 +183,7 @@ TEST_CASE("a record that is at work is skipped when its attempt fails, and done 
   }
 }
 
-TEST_CASE("a record that waits for an outage to end can be skipped") {
+TEST_CASE("a record that waits for the end of an outage can be skipped") {
   Downstream downstream("shop", {.breaker = {.failures = 1}});
   ControlledLane test;
   test.stage().downstream = &downstream;
@@ -197,8 +196,7 @@ TEST_CASE("a record that waits for an outage to end can be skipped") {
   CHECK(test.until([&] { return test.commit_offset() == 1; }));
 }
 
-TEST_CASE(
-    "where the first record holds back all others, its skip lets the next one show that an outage is none") {
+TEST_CASE("in order, skipping the first record lets the next one end a false outage") {
   Downstream downstream("test", {.breaker = {1, seconds(30), Duration::zero()}});
   ControlledLane test;
   test.stage().downstream = &downstream;
@@ -214,7 +212,7 @@ TEST_CASE(
   CHECK(test.topic.offsets() == Offsets{0});
 }
 
-TEST_CASE("the next record of a skipped one's key goes on") {
+TEST_CASE("after a skip, the next record of the key runs") {
   ControlledLane test;
   test.context.lanes.order = config::Order::key;
   test.partition.add(0, "a");
@@ -227,7 +225,7 @@ TEST_CASE("the next record of a skipped one's key goes on") {
   CHECK(test.topic.offsets() == Offsets{0});
 }
 
-TEST_CASE("what cannot be skipped is refused, and nothing happens to it") {
+TEST_CASE("a skip that is impossible is refused and changes nothing") {
   ControlledLane test;
   test.partition.add_run(0, 2);
   test.partition.add(5);
@@ -249,7 +247,7 @@ TEST_CASE("what cannot be skipped is refused, and nothing happens to it") {
   CHECK(test.skip(5) == Skip::leaving);
 }
 
-TEST_CASE("without a dead-letter topic nothing is skipped") {
+TEST_CASE("without a dead-letter topic no record is skipped") {
   ControlledLane test;
   test.context.forward = nullptr;
   test.partition.add_run(0, 1);

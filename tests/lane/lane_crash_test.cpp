@@ -51,7 +51,7 @@ struct TwoCarefulLanes {
 
 }  // namespace
 
-TEST_CASE("a lane says at once that a life has begun, and at its end that it ended") {
+TEST_CASE("a lane commits at once that its life has begun, and at the end that its life has ended") {
   WatchedLane test;
   test.partition.add_run(0, 2);
   test.begin();
@@ -73,7 +73,7 @@ TEST_CASE("a lane says at once that a life has begun, and at its end that it end
 
 // The topic may have been deleted and created again, unseen by the client: then the new topic would get the
 // old offset.
-TEST_CASE("a lane that ends at rest, with all committed, commits nothing more") {
+TEST_CASE("a lane that ends at rest with everything committed commits nothing more") {
   const bool at_rest = GENERATE(true, false);
   WatchedLane test;
   test.handler.open();
@@ -87,7 +87,7 @@ TEST_CASE("a lane that ends at rest, with all committed, commits nothing more") 
   CHECK(test.lane->commit_candidate().has_value() == !at_rest);
 }
 
-TEST_CASE("an idle lane leaves no trace of its life, and what it found stays") {
+TEST_CASE("an idle lane leaves no trace of its life, and keeps the earlier trace") {
   WatchedLane test;
   test.context.process = 2;
   test.begin(5, GENERATE("", "lives=1 by=1 "));
@@ -98,7 +98,7 @@ TEST_CASE("an idle lane leaves no trace of its life, and what it found stays") {
   CHECK_FALSE(test.lane->commit_candidate());
 }
 
-TEST_CASE("a process that lost the partition twice at one offset and lives is not careful") {
+TEST_CASE("a process that lost the partition twice at one offset and survived is not careful") {
   std::string metadata;
   for (int i = 0; i < 5; ++i) {
     const CapturedLog log;
@@ -118,7 +118,7 @@ TEST_CASE("a process that lost the partition twice at one offset and lives is no
   }
 }
 
-TEST_CASE("a false alarm is over after a few commits, and at most a group is at work meanwhile") {
+TEST_CASE("a false alarm ends after a few commits, and meanwhile at most a group runs") {
   WatchedLane test;
   test.stage().settings.queue = 300;
   test.context.lanes.max_incomplete = 10000;
@@ -140,7 +140,7 @@ TEST_CASE("a false alarm is over after a few commits, and at most a group is at 
   }));
 }
 
-TEST_CASE("nothing begins before the life is written down, however the last one ended") {
+TEST_CASE("no record begins before the life is committed, however the last life ended") {
   const auto [start, left_behind, lives] = GENERATE(table<std::int64_t, std::string, std::uint32_t>(
       {{kafka::no_offset, "", 1}, {0, "", 1}, {0, "lives=1 ", 2}}));
   WatchedLane test;
@@ -158,7 +158,7 @@ TEST_CASE("nothing begins before the life is written down, however the last one 
   REQUIRE(test.until_started({0, 1}));
 }
 
-TEST_CASE("a lane that drains before its first commit finishes what it has") {
+TEST_CASE("a lane that drains before its first commit finishes its records") {
   WatchedLane test;
   test.no_breaker.note_service_time(milliseconds(1));
   test.handler.open();
@@ -171,7 +171,7 @@ TEST_CASE("a lane that drains before its first commit finishes what it has") {
   CHECK(test.commit() == 2);
 }
 
-TEST_CASE("where commits are refused, records begin all the same after a while") {
+TEST_CASE("if commits are refused, records begin after a while") {
   WatchedLane test;
   test.partition.add_run(0, 1);
   test.begin(0, GENERATE("lives=1 ", "lives=2 "));
@@ -181,7 +181,7 @@ TEST_CASE("where commits are refused, records begin all the same after a while")
   REQUIRE(test.until_started({0}));
 }
 
-TEST_CASE("a careful lane has one record at work, and its offset was committed before") {
+TEST_CASE("a careful lane runs one record at a time, and commits its offset before") {
   WatchedLane test;
   test.partition.add_run(0, 3);
   test.partition.high_watermark = 4;  // more records will come
@@ -201,7 +201,7 @@ TEST_CASE("a careful lane has one record at work, and its offset was committed b
   CHECK(test.commit() == 3);
 }
 
-TEST_CASE("a lane stops being careful when nothing is left, and when a handler hangs") {
+TEST_CASE("a lane stops being careful when no record is left, and when a handler hangs") {
   const bool hangs = GENERATE(false, true);
   WatchedLane test;
   test.partition.add_run(0, 1);
@@ -222,7 +222,7 @@ TEST_CASE("a lane stops being careful when nothing is left, and when a handler h
   REQUIRE(test.until_started({0, 1, 2, 3}));
 }
 
-TEST_CASE("a record that was alone at work in too many deaths goes to the dead letters without an attempt") {
+TEST_CASE("a record that ran alone in too many deaths becomes a dead letter without an attempt") {
   WatchedLane test;
   test.handler.open();
   test.partition.add_run(0, 4);
@@ -239,7 +239,7 @@ TEST_CASE("a record that was alone at work in too many deaths goes to the dead l
   CHECK(letters.front().second.reason.find("ended 3 times") != std::string::npos);
 }
 
-TEST_CASE("without a dead-letter topic it is tried again") {
+TEST_CASE("without a dead-letter topic, a record that ran alone in too many deaths is retried") {
   WatchedLane test;
   test.context.forward = nullptr;
   test.partition.add_run(2, 3);
@@ -248,7 +248,7 @@ TEST_CASE("without a dead-letter topic it is tried again") {
   REQUIRE(test.until_started({2}));
 }
 
-TEST_CASE("a careful lane that drains gives back what it has not begun, and what it knew") {
+TEST_CASE("a careful lane that drains gives back unstarted records, and commits its suspicion") {
   WatchedLane test;
   test.partition.add_run(0, 3);
   test.begin(0, "lives=2 ");
@@ -261,7 +261,7 @@ TEST_CASE("a careful lane that drains gives back what it has not begun, and what
   CHECK(test.handler.started().empty());
 }
 
-TEST_CASE("of two careful lanes one has a record at work") {
+TEST_CASE("only one of two careful lanes runs a record") {
   TwoCarefulLanes lanes;
   auto& one = lanes.one;
   auto& other = lanes.other;
@@ -277,7 +277,7 @@ TEST_CASE("of two careful lanes one has a record at work") {
   REQUIRE(other.until_started({0}));
 }
 
-TEST_CASE("a careful lane that drains before its record has begun leaves its turn to the other lanes") {
+TEST_CASE("a careful lane that drains before its record begins leaves its turn to the other lanes") {
   TwoCarefulLanes lanes;
   auto& one = lanes.one;
   auto& other = lanes.other;
@@ -291,7 +291,7 @@ TEST_CASE("a careful lane that drains before its record has begun leaves its tur
   CHECK(other.until_started({0}));
 }
 
-TEST_CASE("a record that kills ends the process a few times and no more, wherever it stands") {
+TEST_CASE("a record that kills ends the process only a few times, at any place") {
   REQUIRE(rc::check("crash loops end", [] {
     const auto records = *rc::gen::inRange<std::int64_t>(1, 40);
     const auto killer = *rc::gen::inRange<std::int64_t>(0, records);

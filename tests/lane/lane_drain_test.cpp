@@ -48,7 +48,7 @@ class SilentHandler final : public handler::Handler {
 
 }  // namespace
 
-TEST_CASE("a drain finishes what was taken, takes nothing more, and the commit covers it") {
+TEST_CASE("a drain finishes the taken records, takes no more, and the commit covers them") {
   TestLane test;
   begin_busy(test);
   test.lane->begin_drain(test.now, test.now + seconds(20));
@@ -63,7 +63,7 @@ TEST_CASE("a drain finishes what was taken, takes nothing more, and the commit c
   CHECK(test.lane->close_pool(Deadline::in(patience)));
 }
 
-TEST_CASE("a drain before the first record has finished gives back everything that has not begun") {
+TEST_CASE("a drain before the first record has finished gives back all unstarted records") {
   const auto order = GENERATE(config::Order::none, config::Order::key, config::Order::partition);
   TestLane test;
   test.context.lanes.order = order;
@@ -123,7 +123,7 @@ TEST_CASE("a drain before the first record has finished uses the service time of
   CHECK(TestLane::sorted(test.handler.started()) == (fits ? offsets(0, 5) : offsets(0, 3)));
 }
 
-TEST_CASE("a drain that began with a wrong estimate gives back what does not fit once the time is measured") {
+TEST_CASE("a drain that began with a wrong estimate gives back late records once the time is measured") {
   const auto order = GENERATE(config::Order::none, config::Order::partition);
   TestLane test;
   test.stage().settings.workers = 2;
@@ -157,7 +157,7 @@ TEST_CASE("every finished record signals the loop during a drain") {
   CHECK(test.signals > 0);
 }
 
-TEST_CASE("drain_queued: return gives back what has not started, and the commit stops before it") {
+TEST_CASE("drain_queued: return gives back unstarted records, and the commit stops before them") {
   TestLane test;
   test.context.lanes.drain_queued = config::DrainQueued::give_back;
   begin_busy(test);
@@ -168,7 +168,7 @@ TEST_CASE("drain_queued: return gives back what has not started, and the commit 
   CHECK(test.commit_offset() == 2);
 }
 
-TEST_CASE("queued work that cannot be finished by the deadline is given back unstarted at once") {
+TEST_CASE("queued records that cannot finish by the deadline are given back unstarted at once") {
   TestLane test;
   begin_busy(test);
   std::this_thread::sleep_for(milliseconds(300));  // the least that a record takes
@@ -181,7 +181,7 @@ TEST_CASE("queued work that cannot be finished by the deadline is given back uns
   CHECK(test.commit_offset() == 3);
 }
 
-TEST_CASE("drain_queued: return begins no more records of a key either") {
+TEST_CASE("drain_queued: return also begins no more records of a key") {
   const auto order = GENERATE(config::Order::key, config::Order::partition);
   TestLane test;
   test.context.lanes.drain_queued = config::DrainQueued::give_back;
@@ -210,7 +210,7 @@ TEST_CASE("a cancelled or lost lane begins no more records of a key, whatever th
   CHECK(test.lane->close_pool(Deadline::in(patience)));
 }
 
-TEST_CASE("a drain knows that the records of a key take their time one after the other") {
+TEST_CASE("a drain estimates the records of a key one after the other") {
   const auto order = GENERATE(config::Order::key, config::Order::partition);
   TestLane test;
   test.context.lanes.order = order;
@@ -227,7 +227,7 @@ TEST_CASE("a drain knows that the records of a key take their time one after the
   CHECK(test.commit_offset() == static_cast<std::int64_t>(test.handler.started().size()));
 }
 
-TEST_CASE("a drain waits for no retry: what failed is given back") {
+TEST_CASE("a drain waits for no retry: failed records are given back") {
   TestLane test;
   test.partition.add_run(0, 3);
   test.begin();
@@ -265,7 +265,7 @@ TEST_CASE("a drain keeps the order of a key whose record fails") {
   CHECK(commit->metadata == "failed=0 ");  // the next owner knows
 }
 
-TEST_CASE("a drain finishes what waits behind its key") {
+TEST_CASE("a drain finishes the records that wait for their key") {
   TestLane test;
   test.no_breaker.note_service_time(milliseconds(1));
   test.context.lanes.order = config::Order::key;
@@ -279,7 +279,7 @@ TEST_CASE("a drain finishes what waits behind its key") {
   CHECK(test.commit_offset() == 3);
 }
 
-TEST_CASE("cancellation stops what is at work, and each such record is logged as abandoned") {
+TEST_CASE("a cancellation stops the running records, and each is logged as abandoned") {
   CapturedLog log;
   TestLane test;
   test.partition.headers = {{"traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00"}};
@@ -298,7 +298,7 @@ TEST_CASE("cancellation stops what is at work, and each such record is logged as
   CHECK(test.commit_offset() == -1);
 }
 
-TEST_CASE("a handler that ignores its stop is abandoned, and what it answers later changes nothing") {
+TEST_CASE("a handler that ignores its stop is abandoned, and its later answers change nothing") {
   CapturedLog log;
   TestLane test;
   test.handler.ignore_stops();
@@ -328,7 +328,7 @@ TEST_CASE("a handler that ignores its stop is abandoned, and what it answers lat
   CHECK(test.lane->commit_candidate()->offset == 0);
 }
 
-TEST_CASE("records that a handler leaves unanswered when stopped are not begun again") {
+TEST_CASE("records that a stopped handler leaves unanswered do not begin again") {
   TestLane test;
   SilentHandler silent;
   test.stage().handler = &silent;
@@ -343,7 +343,7 @@ TEST_CASE("records that a handler leaves unanswered when stopped are not begun a
   test.lane.reset();  // before its handler
 }
 
-TEST_CASE("a lost lane ends at once: it starts nothing more, and what was at work is abandoned") {
+TEST_CASE("a lost lane ends at once: no record starts, and running records are abandoned") {
   TestLane test;
   test.handler.ignore_stops();
   begin_busy(test);
@@ -356,7 +356,7 @@ TEST_CASE("a lost lane ends at once: it starts nothing more, and what was at wor
   CHECK_FALSE(test.lane->work(test.now));
 }
 
-TEST_CASE("a lane can be drained while paused") {
+TEST_CASE("a paused lane can be drained") {
   TestLane test;
   begin_busy(test);
   test.pass(seconds(1));

@@ -7,8 +7,7 @@ using namespace laneway::lane;
 using delivery::DeadLetterReason;
 using handler::Outcome;
 
-TEST_CASE(
-    "a rejected record goes to the dead-letter topic at once, and is complete when that acknowledged it") {
+TEST_CASE("a rejected record goes to the dead-letter topic at once, and finishes with the acknowledgement") {
   FailingLane test;
   test.partition.add_run(0, 3);
   test.begin();
@@ -24,7 +23,7 @@ TEST_CASE(
   CHECK(test.lane->stats().outcomes[static_cast<std::size_t>(handler::OutcomeLabel::success)].get() == 2);
 }
 
-TEST_CASE("the log names the trace of a record that fails, where its header is valid") {
+TEST_CASE("the log has the trace id of a failed record, if its header is valid") {
   const std::string trace = "4bf92f3577b34da6a3ce929d0e0e4736";
   for (const bool valid : {true, false}) {
     CapturedLog log;
@@ -41,7 +40,7 @@ TEST_CASE("the log names the trace of a record that fails, where its header is v
   }
 }
 
-TEST_CASE("a record that used up its attempts goes to the dead-letter topic, with the last reason") {
+TEST_CASE("a record without attempts left goes to the dead-letter topic with its last reason") {
   FailingLane test;
   test.partition.add(0);
   test.begin();
@@ -52,7 +51,7 @@ TEST_CASE("a record that used up its attempts goes to the dead-letter topic, wit
   CHECK(test.dead_letters(DeadLetterReason::attempts_exhausted) == 1);
 }
 
-TEST_CASE("where records that work fail now and then, a record has more attempts than it may have alone") {
+TEST_CASE("if records fail now and then and succeed later, a record gets more attempts") {
   Downstream downstream("test", {.breaker = {.failures = 1000}});
   FailingLane test;
   test.stage().downstream = &downstream;
@@ -71,7 +70,7 @@ TEST_CASE("where records that work fail now and then, a record has more attempts
   CHECK(test.topic.letters().empty());
 }
 
-TEST_CASE("what a call of several records fails with says little about how often records fail") {
+TEST_CASE("failures of calls with several records are weak evidence of how often records fail") {
   Downstream downstream("test", {.breaker = {.failures = 1000}});
   FailingLane test;
   test.stage().downstream = &downstream;
@@ -91,8 +90,7 @@ TEST_CASE("what a call of several records fails with says little about how often
   CHECK(test.topic.offsets() == Offsets{60});
 }
 
-TEST_CASE(
-    "a dead-letter topic that cannot be reached is asked until it can, and nothing beyond is committed") {
+TEST_CASE("an unreachable dead-letter topic is retried, and nothing beyond is committed") {
   FailingLane test;
   test.partition.add_run(0, 2);
   test.begin();
@@ -110,7 +108,7 @@ TEST_CASE(
   CHECK(test.handler.attempts(0) == std::vector<std::uint32_t>{1});  // the handler is not asked again
 }
 
-TEST_CASE("the next record of a key waits until the dead letter of the one before is acknowledged") {
+TEST_CASE("the next record of a key waits until the previous record's dead letter is acknowledged") {
   FailingLane test;
   test.context.lanes.order = config::Order::key;
   test.partition.add(0, "a");
@@ -127,7 +125,7 @@ TEST_CASE("the next record of a key waits until the dead letter of the one befor
   CHECK(test.topic.offsets() == Offsets{0});
 }
 
-TEST_CASE("when nearly every record is rejected, no more are given up, and they are tried again") {
+TEST_CASE("when nearly all records are rejected, no more are given up, and they are retried") {
   const auto failures =
       GENERATE(0U, 5U);  // a call that finds a record wrong has worked, but no record is done
   Downstream downstream("test", {.breaker = {.failures = failures}, .most_rejections = 1});
@@ -144,7 +142,7 @@ TEST_CASE("when nearly every record is rejected, no more are given up, and they 
   CHECK(test.topic.letters().size() == 60);
 }
 
-TEST_CASE("records that succeed outweigh rejections, also where there is no breaker") {
+TEST_CASE("successful records outweigh rejections, also without a breaker") {
   Downstream downstream("test", {.breaker = {.failures = 0}, .most_rejections = 1});
   FailingLane test;
   test.stage().downstream = &downstream;
@@ -159,7 +157,7 @@ TEST_CASE("records that succeed outweigh rejections, also where there is no brea
   CHECK(test.handler.started().size() == 200);
 }
 
-TEST_CASE("a record that is given up because it holds back the commits is not tried again") {
+TEST_CASE("a record that is given up for holding back the commits is not retried") {
   FailingLane test;
   test.context.ledger = {std::chrono::minutes(10), config::LedgerPolicy::dead_letter};
   test.partition.add(0);
@@ -173,7 +171,7 @@ TEST_CASE("a record that is given up because it holds back the commits is not tr
   CHECK(test.dead_letters(DeadLetterReason::too_old) == 1);
 }
 
-TEST_CASE("an outage uses up neither attempts nor their time, however long it lasts") {
+TEST_CASE("an outage uses up neither attempts nor their time, however long") {
   FailingLane test;
   test.context.retry.max_elapsed = seconds(2);
   test.context.retry.max_backoff = seconds(1);
@@ -188,7 +186,7 @@ TEST_CASE("an outage uses up neither attempts nor their time, however long it la
   CHECK(test.handler.attempts(0).back() == 3);
 }
 
-TEST_CASE("an attempt that was counted before its outage showed is given back before the next one begins") {
+TEST_CASE("an attempt from the onset of an outage is given back before the next attempt begins") {
   Downstream downstream("test", {.breaker = {2, seconds(30), Duration::zero()}});
   FailingLane test;
   test.stage().downstream = &downstream;
@@ -205,7 +203,7 @@ TEST_CASE("an attempt that was counted before its outage showed is given back be
   CHECK(test.handler.attempts(1) == std::vector<std::uint32_t>{1, 1});
 }
 
-TEST_CASE("while the breaker is open nothing is begun, nothing is lost, and no attempt is used up") {
+TEST_CASE("while the breaker is open, no record begins, none is lost, and no attempt is used up") {
   Downstream downstream("test", {.breaker = {1, seconds(30), std::chrono::hours(1)}});
   FailingLane test;
   test.stage().downstream = &downstream;
@@ -223,7 +221,7 @@ TEST_CASE("while the breaker is open nothing is begun, nothing is lost, and no a
   CHECK(test.lane->stats().outcomes[static_cast<std::size_t>(handler::OutcomeLabel::success)].get() == 0);
 }
 
-TEST_CASE("what this process lacks says nothing of the downstream and uses up no attempt") {
+TEST_CASE("a local fault is not the downstream's failure and uses up no attempt") {
   Downstream downstream("test", {.breaker = {1, seconds(30), std::chrono::hours(1)}});
   FailingLane test;
   test.stage().downstream = &downstream;
@@ -238,7 +236,7 @@ TEST_CASE("what this process lacks says nothing of the downstream and uses up no
   CHECK(test.handler.attempts(0) == std::vector<std::uint32_t>(21, 1));
 }
 
-TEST_CASE("the breaker lets one record ask, and when it is answered the others follow, once each") {
+TEST_CASE("the breaker lets one record probe, and after a success the others follow, once each") {
   Downstream downstream("test", {.breaker = {1, seconds(30), Duration::zero()}});
   FailingLane test;
   test.stage().downstream = &downstream;
@@ -257,7 +255,7 @@ TEST_CASE("the breaker lets one record ask, and when it is answered the others f
   for (const auto offset : offsets(0, 40)) CHECK(test.handler.attempts(offset).back() == 1);
 }
 
-TEST_CASE("the last requests of a stream show an outage as soon as all of their records have failed") {
+TEST_CASE("the last requests of a stream show an outage once all of their records have failed") {
   Downstream downstream("test", {.breaker = {5, seconds(30), std::chrono::hours(1)}});
   FailingLane test;
   test.stage().downstream = &downstream;
@@ -276,7 +274,7 @@ TEST_CASE("the last requests of a stream show an outage as soon as all of their 
   CHECK(failed() == 5);
 }
 
-TEST_CASE("what an earlier life has left behind is not asked first whether the downstream works") {
+TEST_CASE("records left behind by an earlier life are not the first probes") {
   Downstream downstream("test", {.breaker = {1, seconds(30), std::chrono::hours(1)}});
   FailingLane test;
   test.stage().downstream = &downstream;
@@ -349,7 +347,7 @@ TEST_CASE("an outage of an hour ends with no dead letter, no attempt used up, an
   CHECK_FALSE(outage.used_up());
 }
 
-TEST_CASE("where too many poison records wait, another record shows that an outage is over") {
+TEST_CASE("if too many poison records wait, another record shows the end of an outage") {
   struct Poisoned final : handler::RecordHandler {
     std::string name() const override { return "poisoned"; }
     Outcome handle_record(const handler::Attempt& attempt) override {
@@ -373,7 +371,7 @@ TEST_CASE("where too many poison records wait, another record shows that an outa
   CHECK(test.topic.letters().size() == 4);
 }
 
-TEST_CASE("the time that attempts take counts for max_elapsed") {
+TEST_CASE("the duration of attempts counts for max_elapsed") {
   struct Slow final : handler::RecordHandler {
     std::string name() const override { return "slow"; }
     Outcome handle_record(const handler::Attempt& attempt) override {
@@ -395,7 +393,7 @@ TEST_CASE("the time that attempts take counts for max_elapsed") {
   CHECK(slow.last <= 5);
 }
 
-TEST_CASE("calls that run into their time-out count as failures of the downstream") {
+TEST_CASE("calls that time out count as failures of the downstream") {
   Downstream downstream("test", {.breaker = {1, seconds(30), std::chrono::hours(1)}});
   FailingLane test;
   test.stage().downstream = &downstream;
@@ -408,7 +406,7 @@ TEST_CASE("calls that run into their time-out count as failures of the downstrea
   }));
 }
 
-TEST_CASE("a drain does not wait for an open breaker: what it withholds is given back") {
+TEST_CASE("a drain does not wait for an open breaker, and gives back its records") {
   Downstream downstream("test", {.breaker = {1, seconds(30), std::chrono::hours(1)}});
   FailingLane test;
   test.stage().downstream = &downstream;

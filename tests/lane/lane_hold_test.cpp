@@ -37,7 +37,7 @@ void hold_with_fetched_records(TestLane& test) {
 
 }  // namespace
 
-TEST_CASE("what the pool rejects is kept in order, and the lane is held") {
+TEST_CASE("rejected records are kept in order, and the lane is held") {
   TestLane test;
   test.stage().settings.workers = 1;
   test.stage().settings.queue = 2;
@@ -54,7 +54,7 @@ TEST_CASE("what the pool rejects is kept in order, and the lane is held") {
   CHECK(test.lane->state() == State::running);
 }
 
-TEST_CASE("a held lane takes nothing, whatever is fetched") {
+TEST_CASE("a held lane takes nothing, however much is fetched") {
   TestLane test;
   test.stage().settings.workers = 1;
   test.stage().settings.queue = 2;
@@ -66,7 +66,7 @@ TEST_CASE("a held lane takes nothing, whatever is fetched") {
   CHECK(test.lane->stats().holds.get() == 1);
 }
 
-TEST_CASE("a held lane is signalled when half of the queue is free, not before") {
+TEST_CASE("a held lane is signalled when half of the queue is free, and not before") {
   TestLane test;
   test.stage().settings.workers = 1;
   test.stage().settings.queue = 4;
@@ -91,9 +91,7 @@ TEST_CASE("a held lane is signalled when half of the queue is free, not before")
   CHECK(wait_for([&] { return test.signals == 1; }));
 }
 
-TEST_CASE(
-    "a hold that lasts becomes a pause, and room ends it by a seek to the last record, by which its log is "
-    "known") {
+TEST_CASE("a long hold becomes a pause, which free room ends by a seek to the last record") {
   TestLane test;
   hold_with_fetched_records(test);
   test.pass(milliseconds(999));
@@ -112,8 +110,7 @@ TEST_CASE(
   CHECK(test.lane->stats().pauses.get() == 1);
 }
 
-TEST_CASE(
-    "a hold that ends while the lane takes the fetched records before a pause is followed by no pause") {
+TEST_CASE("no pause follows if a hold ends while the lane takes the fetched records") {
   TestLane test;
   hold_with_fetched_records(test);
   REQUIRE(test.lane->state() == State::held);
@@ -128,7 +125,7 @@ TEST_CASE(
   CHECK(test.lane->stats().pauses.get() == 0);
 }
 
-TEST_CASE("a pause lasts while no record has been finished: how long the work takes is not known") {
+TEST_CASE("a pause lasts while no record has finished, because the service time is unknown") {
   TestLane test;
   test.stage().settings.workers = 1;
   test.stage().settings.queue = 2;
@@ -140,7 +137,7 @@ TEST_CASE("a pause lasts while no record has been finished: how long the work ta
   CHECK(test.partition.calls == std::vector<std::string>{"pause"});
 }
 
-TEST_CASE("a pause lasts while the work that is left takes longer than the first record to come") {
+TEST_CASE("a pause lasts while the remaining work takes longer than the next fetch") {
   TestLane test;
   test.stage().settings.workers = 2;
   test.stage().settings.queue = 2;
@@ -161,7 +158,7 @@ TEST_CASE("a pause lasts while the work that is left takes longer than the first
   CHECK(test.partition.calls == std::vector<std::string>{"pause", "resume at 9"});
 }
 
-TEST_CASE("fetching resumes while work is left that would be done before the first record comes") {
+TEST_CASE("fetching resumes early enough for the next record to come before the work ends") {
   TestLane test;
   test.stage().settings.workers = 2;
   test.stage().settings.queue = 2;
@@ -177,7 +174,7 @@ TEST_CASE("fetching resumes while work is left that would be done before the fir
   CHECK(test.partition.calls == std::vector<std::string>{"pause", "resume at " + std::to_string(next + 9)});
 }
 
-TEST_CASE("an oldest record that does not end holds the lane at max_incomplete") {
+TEST_CASE("an oldest record that does not end holds its lane at max_incomplete") {
   TestLane test;
   test.context.lanes.max_incomplete = 8;
   test.partition.add_run(0, 50);
@@ -192,7 +189,7 @@ TEST_CASE("an oldest record that does not end holds the lane at max_incomplete")
   REQUIRE(test.until([&] { return test.commit_offset() == 50; }));
 }
 
-TEST_CASE("the loop is signalled by what finishes while the lane is held at max_incomplete") {
+TEST_CASE("finished records signal the loop while the lane is held at max_incomplete") {
   TestLane test;
   test.context.lanes.max_incomplete = 2;
   test.partition.add_run(0, 4);
@@ -230,7 +227,7 @@ TEST_CASE("retry.max_waiting records that wait for their next attempt hold the l
   CHECK(test.partition.next == 50);
 }
 
-TEST_CASE("what a hold left in the buffer is taken when the clock ends the hold, though nothing signals") {
+TEST_CASE("records that a hold left in the buffer are taken when the hold's time ends, without a signal") {
   const bool pauses = GENERATE(false, true);
   TestLane test;
   test.stage().settings.workers = 1;

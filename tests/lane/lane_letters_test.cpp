@@ -6,8 +6,7 @@ using namespace laneway;
 using namespace laneway::lane;
 using handler::Outcome;
 
-TEST_CASE(
-    "each dead letter is in the log, with where it was, why it was given up, its attempts and its error") {
+TEST_CASE("each dead letter is logged with its place, reason, attempts and error") {
   CapturedLog log;
   FailingLane test;
   test.partition.add_run(0, 2);
@@ -21,7 +20,7 @@ TEST_CASE(
                    " attempt=1 reason=rejected error=\"HTTP 400 from shop:443\""}) == 1);
 }
 
-TEST_CASE("a dead letter is in the log when its topic has acknowledged it, and not before") {
+TEST_CASE("a dead letter is logged once its topic has acknowledged it, and not before") {
   CapturedLog log;
   FailingLane test;
   test.topic.fail(2);
@@ -34,9 +33,7 @@ TEST_CASE("a dead letter is in the log when its topic has acknowledged it, and n
   CHECK(log.lines({"msg=\"dead letter\"", "offset=0"}) == 1);
 }
 
-TEST_CASE(
-    "a record whose dead letter cannot be written is shown with its own error and with why it is not "
-    "written") {
+TEST_CASE("a record whose dead letter cannot be written has its own error and the error of writing") {
   FailingLane test;
   test.topic.fail(1000);
   test.partition.add(0);
@@ -51,7 +48,7 @@ TEST_CASE(
   CHECK(test.topic.letters().front().second.reason == "HTTP 422");
 }
 
-TEST_CASE("many dead letters are twenty lines and then one for all others, whatever other records fail") {
+TEST_CASE("many dead letters are logged as twenty lines and a summary, whatever other records fail") {
   CapturedLog log;
   FailingLane test;
   test.partition.add_run(0, 101);
@@ -68,7 +65,7 @@ TEST_CASE("many dead letters are twenty lines and then one for all others, whate
   CHECK(log.lines({"more dead letters", "records=80"}) == 1);
 }
 
-TEST_CASE("a lane that ends says how many dead letters it has not logged") {
+TEST_CASE("a lane that ends reports the number of its unlogged dead letters") {
   CapturedLog log;
   FailingLane test;
   test.partition.add_run(0, 30);
@@ -98,7 +95,7 @@ TEST_CASE("the last error of a lane has its record and its time") {
   CHECK(last->at_ms >= before);
 }
 
-TEST_CASE("the dead letter of a busy lane is written before the records that wait for the workers begin") {
+TEST_CASE("a busy lane writes a dead letter before records that wait for the workers begin") {
   FailingLane test;
   test.stage().settings.queue = 8;
   test.partition.add_run(0, 100);
@@ -114,7 +111,7 @@ TEST_CASE("the dead letter of a busy lane is written before the records that wai
   REQUIRE(test.until_started(offsets(0, 6)));
 }
 
-TEST_CASE("a failed record of a busy lane runs again when its time has come, and new records go on") {
+TEST_CASE("in a busy lane, a failed record runs again in time, and new records go on") {
   FailingLane test;
   test.stage().settings.queue = 8;
   test.partition.add_run(0, 100);

@@ -20,7 +20,7 @@ std::uint64_t published_bytes(TestLane& test) {
 
 }  // namespace
 
-TEST_CASE("a lane takes records until its share of the memory is full, and goes on when they are done") {
+TEST_CASE("a lane takes records until its share of the memory is full, and goes on when records are done") {
   TestLane test;
   set_small_share(test);
   test.partition.add_run(0, 20, value);
@@ -33,7 +33,7 @@ TEST_CASE("a lane takes records until its share of the memory is full, and goes 
   CHECK(published_bytes(test) == 0);
 }
 
-TEST_CASE("a lane that pauses takes all records that are fetched, also beyond its share of the memory") {
+TEST_CASE("a lane that pauses takes all fetched records, also beyond its share of the memory") {
   TestLane test;
   set_small_share(test);
   test.context.lanes.pause_after = seconds(1);
@@ -54,7 +54,7 @@ TEST_CASE("a lane that pauses takes all records that are fetched, also beyond it
   CHECK(test.sorted(test.handler.started()) == offsets(0, 40));
 }
 
-TEST_CASE("a lane that pauses does not wait for what is fetched meanwhile, beyond its share") {
+TEST_CASE("a lane that pauses does not wait for records that are fetched meanwhile beyond its share") {
   TestLane test;
   set_small_share(test);
   test.context.lanes.pause_after = seconds(1);
@@ -68,7 +68,7 @@ TEST_CASE("a lane that pauses does not wait for what is fetched meanwhile, beyon
   CHECK(test.partition.next < 40);
 }
 
-TEST_CASE("a record larger than the lane's share passes, alone") {
+TEST_CASE("a record larger than the lane's share passes alone") {
   TestLane test;
   set_small_share(test);
   test.partition.add(0, {}, 20 * value);
@@ -80,7 +80,7 @@ TEST_CASE("a record larger than the lane's share passes, alone") {
   REQUIRE(test.until_started({0, 1}));
 }
 
-TEST_CASE("records that wait for their retry are part of the lane's share") {
+TEST_CASE("records that wait for their retry count for the lane's share") {
   TestLane test;
   set_small_share(test);
   test.partition.add_run(0, 20, value);
@@ -98,7 +98,7 @@ TEST_CASE("records that wait for their retry are part of the lane's share") {
   CHECK(published_bytes(test) == 0);
 }
 
-TEST_CASE("records that wait behind their key are part of the lane's share") {
+TEST_CASE("records that wait for their key count for the lane's share") {
   for (const auto order : {config::Order::key, config::Order::partition}) {
     TestLane test;
     test.context.memory.lane_bytes = 4 * (value + 1 + record_overhead) + 1;  // the fifth record fills it

@@ -30,8 +30,7 @@ struct StuckLane : FailingLane {
 
 }  // namespace
 
-TEST_CASE(
-    "the attempt numbers of the oldest record are those of the log, also where an attempt does not count") {
+TEST_CASE("the oldest record has the attempt numbers of the log, also if an attempt does not count") {
   CapturedLog log;
   FailingLane test;
   test.partition.add(0);
@@ -62,7 +61,7 @@ TEST_CASE(
   CHECK(log.lines({"record failed", "attempt=2", "error=out"}) == 1);
 }
 
-TEST_CASE("a record that holds back the commits for too long is said once, and held") {
+TEST_CASE("a record that holds back the commits for too long is reported once, and held") {
   CapturedLog log;
   StuckLane test(config::LedgerPolicy::hold);
   test.fill(3);
@@ -73,7 +72,7 @@ TEST_CASE("a record that holds back the commits for too long is said once, and h
   CHECK(test.topic.letters().empty());
 }
 
-TEST_CASE("by policy a record that is too old goes to the dead-letter topic, and the commits go on") {
+TEST_CASE("by policy, a record that is too old becomes a dead letter, and the commits go on") {
   StuckLane test(config::LedgerPolicy::dead_letter);
   test.fill(3);
   test.pass(std::chrono::minutes(9));
@@ -85,7 +84,7 @@ TEST_CASE("by policy a record that is too old goes to the dead-letter topic, and
   CHECK(test.dead_letters(DeadLetterReason::too_old) == 1);
 }
 
-TEST_CASE("a record that is at work when it is too old is given up when its attempt fails") {
+TEST_CASE("a running record that is too old is given up when its attempt fails") {
   FailingLane test;
   test.context.ledger = {std::chrono::minutes(10), config::LedgerPolicy::dead_letter};
   test.partition.add(0);
@@ -99,7 +98,7 @@ TEST_CASE("a record that is at work when it is too old is given up when its atte
   CHECK(test.dead_letters(DeadLetterReason::too_old) == 1);
 }
 
-TEST_CASE("by policy a full window gives up the record that holds it back") {
+TEST_CASE("by policy, a full window gives up the record that holds it back") {
   StuckLane test(config::LedgerPolicy::dead_letter);
   test.fill(20);
   REQUIRE(test.in_time([&] { return test.commit_offset() == 20; }));
@@ -126,7 +125,7 @@ TEST_CASE("in order, a window full of records that wait for their turn gives up 
   }
 }
 
-TEST_CASE("in order, a record that those of other keys overtake is given up when the window is full") {
+TEST_CASE("in order, a record overtaken by records of other keys is given up when the window is full") {
   FailingLane test;
   test.context.ledger.policy = config::LedgerPolicy::dead_letter;
   test.context.retry.max_backoff = std::chrono::hours(3);
@@ -146,7 +145,7 @@ TEST_CASE("in order, a record that those of other keys overtake is given up when
   CHECK(test.dead_letters(DeadLetterReason::window_full) == 1);
 }
 
-TEST_CASE("what waits for a downstream that is out is never too old") {
+TEST_CASE("a record that waits for the end of an outage is never too old") {
   StuckLane test(config::LedgerPolicy::dead_letter, Outcome::unavailable("out", std::chrono::hours(2)));
   test.fill(20);
   for (int i = 0; i < 20; ++i) test.pass(std::chrono::minutes(1));

@@ -28,7 +28,7 @@ void work_side_by_side(TestLane& test, std::int64_t keys, std::int64_t rounds) {
 
 }  // namespace
 
-TEST_CASE("records of a key run one after the other, those of other keys pass") {
+TEST_CASE("records of a key run one after the other, and records of other keys pass") {
   TestLane test;
   test.context.lanes.order = config::Order::key;
   test.partition.add(0, "a");
@@ -72,7 +72,7 @@ TEST_CASE("a failed record's key waits for its retry") {
   CHECK(started == Offsets{0, 0, 1, 1, 3});
 }
 
-TEST_CASE("records without a key are ordered among each other only where that is asked for") {
+TEST_CASE("records without a key are ordered among each other only on request") {
   for (const bool ordered : {false, true}) {
     TestLane test;
     test.context.lanes.order = config::Order::key;
@@ -123,7 +123,7 @@ TEST_CASE("a lane in order holds at max_incomplete however many keys wait, and l
   }
 }
 
-TEST_CASE("the keys of a backlog run side by side, with as many keys as workers") {
+TEST_CASE("the keys of a backlog run in parallel, as many as there are workers") {
   TestLane test;
   test.context.lanes.order = config::Order::key;
   add_keys(test.partition, 4, 100);
@@ -150,7 +150,7 @@ TEST_CASE("with more keys than workers every worker has a record of another key"
   }
 }
 
-TEST_CASE("after an outage the keys of a backlog run side by side again") {
+TEST_CASE("after an outage the keys of a backlog run in parallel again") {
   TestLane test;
   test.context.lanes.order = config::Order::key;
   add_keys(test.partition, 4, 100);
@@ -169,7 +169,7 @@ TEST_CASE("after an outage the keys of a backlog run side by side again") {
   REQUIRE(test.until([&] { return test.handler.started().size() == 4U * 23; }));
 }
 
-TEST_CASE("what is done of a key is committed while its next record is at work") {
+TEST_CASE("finished records of a key are committed while the next record of the key runs") {
   const auto order = GENERATE(config::Order::key, config::Order::partition);
   TestLane test;
   test.context.lanes.order = order;
@@ -185,7 +185,7 @@ TEST_CASE("what is done of a key is committed while its next record is at work")
   }
 }
 
-TEST_CASE("records of a key that wait take no room of the pool from another key") {
+TEST_CASE("waiting records of a key take no room of the pool from another key") {
   TestLane test;
   test.context.lanes.order = config::Order::key;
   test.partition.add(0, "a");

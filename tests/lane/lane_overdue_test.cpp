@@ -79,8 +79,7 @@ const std::set<std::int64_t> behind{6, 7, 8, 9, 10, 11, 12, 13};
 
 }  // namespace
 
-TEST_CASE(
-    "while one record of a claim hangs, the others are done, and only this one is named and abandoned") {
+TEST_CASE("if one record of a claim hangs, the others finish, and only that record is named and abandoned") {
   const CapturedLog log;
   OneHangsTest test;
   test.begin();
@@ -101,7 +100,7 @@ TEST_CASE(
   CHECK(log.lines({"msg=abandoned", "offset=5"}) == 1);
 }
 
-TEST_CASE("a record that hung counts when it ends, whatever its answer") {
+TEST_CASE("a record that hung counts when it ends, with any answer") {
   const bool fails = GENERATE(false, true);
   OneHangsTest test;
   if (fails) test.one_hangs.at_last = Outcome::retry("slow");
@@ -116,7 +115,7 @@ TEST_CASE("a record that hung counts when it ends, whatever its answer") {
   CHECK(test.lane->pool().snapshot().in_flight == 0);
 }
 
-TEST_CASE("with an order, the records before the one that hangs count, and the others wait behind it") {
+TEST_CASE("in order, records before one that hangs count, and records behind it wait") {
   OneHangsTest test(config::Order::partition);
   test.begin();
   test.until_overdue();
@@ -128,7 +127,7 @@ TEST_CASE("with an order, the records before the one that hangs count, and the o
   CHECK(test.one_hangs.started() == offsets(0, records));
 }
 
-TEST_CASE("a drain that begins nothing more counts the finished records of a claim that hangs") {
+TEST_CASE("a drain that begins nothing more counts the finished records of a hanging claim") {
   const CapturedLog log;
   OneHangsTest test;
   test.context.lanes.drain_queued = config::DrainQueued::give_back;
@@ -162,7 +161,7 @@ class SomeAreSlow final : public handler::RecordHandler {
 
 }  // namespace
 
-TEST_CASE("records that are taken out of claims at any moment run once, and all are finished") {
+TEST_CASE("records that are taken out of claims at any moment run once, and all finish") {
   constexpr std::int64_t many = 800;
   for (const auto order : {config::Order::none, config::Order::key, config::Order::partition}) {
     SomeAreSlow slow;

@@ -149,7 +149,7 @@ class Overload {
 
 }  // namespace
 
-TEST_CASE("an hour of overload: memory is flat, rejections show it, and no record is lost") {
+TEST_CASE("in an hour of overload, the memory stays flat, rejections show it, and no record is lost") {
   Overload overload;
   constexpr int minute = 60;
   for (int second = 0; second < minute; ++second) overload.pass_second();

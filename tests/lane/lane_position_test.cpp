@@ -24,7 +24,7 @@ struct WentBack : TestLane {
 
 }  // namespace
 
-TEST_CASE_METHOD(WentBack, "an end of the log below the lane's offset puts the position in doubt") {
+TEST_CASE_METHOD(WentBack, "an end of the log below the lane's offset makes the position doubtful") {
   partition.add_end(0);
   work();
   CHECK(in_doubt(*this));
@@ -33,7 +33,7 @@ TEST_CASE_METHOD(WentBack, "an end of the log below the lane's offset puts the p
   CHECK(lane->detail(now).source_error.find("went back to offset 0 from 103") != std::string::npos);
 }
 
-TEST_CASE_METHOD(WentBack, "nothing is taken and nothing committed while the position is in doubt") {
+TEST_CASE_METHOD(WentBack, "nothing is taken or committed while the position is in doubt") {
   partition.add_run(5, 8);
   work();
   pass(seconds(5));
@@ -45,7 +45,7 @@ TEST_CASE_METHOD(WentBack, "nothing is taken and nothing committed while the pos
   lane->revoke(now);
 }
 
-TEST_CASE("what is done while the position is in doubt is committed when it is found") {
+TEST_CASE("records that finish while the position is in doubt are committed once it is found") {
   TestLane test;
   test.partition.add_run(100, 103);
   test.begin(100);
@@ -65,7 +65,7 @@ TEST_CASE("what is done while the position is in doubt is committed when it is f
   CHECK(test.commit_offset() == 103);
 }
 
-TEST_CASE_METHOD(WentBack, "a leader of the past does not lead a lane back: it seeks its own offset") {
+TEST_CASE_METHOD(WentBack, "an outdated leader does not lead a lane back: the lane seeks its own offset") {
   CapturedLog log;
   partition.add_run(7, 12);  // from the start of the outdated leader's log
   work();
@@ -85,7 +85,7 @@ TEST_CASE_METHOD(WentBack, "a leader of the past does not lead a lane back: it s
   CHECK(log.lines({"position found", "offset=103", "outdated"}) == 1);
 }
 
-TEST_CASE_METHOD(WentBack, "a topic that was recreated is begun at its start, and committed from there") {
+TEST_CASE_METHOD(WentBack, "a recreated topic is read and committed from its start") {
   CapturedLog log;
   partition.add_run(5, 8);
   work();
@@ -96,7 +96,7 @@ TEST_CASE_METHOD(WentBack, "a topic that was recreated is begun at its start, an
 }
 
 TEST_CASE_METHOD(WentBack,
-                 "a recreated topic that has grown past the old offset is told by the last record") {
+                 "a recreated topic that has grown past the old offset is recognised by the last record") {
   partition.add_end(0);
   work();
   partition.answers(0, 500);
@@ -107,8 +107,7 @@ TEST_CASE_METHOD(WentBack,
   CHECK(handler.started().size() == 503);
 }
 
-TEST_CASE_METHOD(WentBack,
-                 "a topic that was gone and has grown past the lane's offset is begun at its start") {
+TEST_CASE_METHOD(WentBack, "a deleted topic that has grown past the lane's offset is read from its start") {
   partition.log.push_back({kafka::Pop::gone, 0, {}});
   partition.add_run(103, 110);  // where the client goes on, in the new topic
   work();
@@ -121,7 +120,7 @@ TEST_CASE_METHOD(WentBack,
   CHECK(handler.started().size() == 3 + 110);
 }
 
-TEST_CASE_METHOD(WentBack, "a topic that a broker did not know for a moment goes on where it was") {
+TEST_CASE_METHOD(WentBack, "a topic that a broker briefly did not know goes on at the same place") {
   for (const auto kind : {kafka::Pop::record, kafka::Pop::end_of_partition}) {
     partition.goes_back();
     partition.log.push_back({kafka::Pop::gone, 0, {}});
@@ -138,7 +137,7 @@ TEST_CASE_METHOD(WentBack, "a topic that a broker did not know for a moment goes
   CHECK(TestLane::sorted(handler.started()) == offsets(100, 104));
 }
 
-TEST_CASE_METHOD(WentBack, "offsets may go back in the middle of a run, and what came before it is kept") {
+TEST_CASE_METHOD(WentBack, "when offsets go back in the middle of a run, the records before are kept") {
   partition.add_run(103, 105);
   partition.add_run(5, 8);
   work();
@@ -147,7 +146,7 @@ TEST_CASE_METHOD(WentBack, "offsets may go back in the middle of a run, and what
   CHECK(TestLane::sorted(handler.started()) == offsets(100, 105));
 }
 
-TEST_CASE("a committed offset beyond the log's end is no position: the lane begins at the log's start") {
+TEST_CASE("a committed offset beyond the end of the log is invalid: the lane begins at the log's start") {
   TestLane test;
   const CompletionMap map{100, {{103, 105}}};
   test.partition.add_run(0, 3);
@@ -162,7 +161,7 @@ TEST_CASE("a committed offset beyond the log's end is no position: the lane begi
   CHECK(TestLane::sorted(test.handler.started()) == offsets(0, 110));
 }
 
-TEST_CASE("what was at work when the topic was recreated completes nothing of the new log") {
+TEST_CASE("records from before a topic was recreated finish nothing in the new log") {
   TestLane test;
   test.partition.add_run(100, 102);
   test.begin(100);
@@ -182,7 +181,7 @@ TEST_CASE("what was at work when the topic was recreated completes nothing of th
   REQUIRE(test.until([&] { return test.commit_offset() == 7; }));
 }
 
-TEST_CASE("the answer to a commit of the old log does not hold back those of the new one") {
+TEST_CASE("the answer to a commit of the old log does not delay commits of the new one") {
   TestLane test;
   test.partition.add_run(100, 103);
   test.begin(100);
@@ -198,7 +197,7 @@ TEST_CASE("the answer to a commit of the old log does not hold back those of the
   REQUIRE(test.in_time([&] { return test.commit_offset() == 8; }));
 }
 
-TEST_CASE("a recreated topic leaves nothing of the old log in the lane's share of the memory") {
+TEST_CASE("after a topic is recreated, nothing of the old log counts for the lane's share of the memory") {
   TestLane test;
   test.context.lanes.order = config::Order::key;
   test.stage().settings.workers = 1;
@@ -217,7 +216,7 @@ TEST_CASE("a recreated topic leaves nothing of the old log in the lane's share o
   CHECK(test.lane->stats().record_bytes.get() == 0);
 }
 
-TEST_CASE("retention that overtakes a running lane is said and counted, compaction is not") {
+TEST_CASE("retention that overtakes a running lane is reported and counted, but compaction is not") {
   CapturedLog log;
   TestLane test;
   test.handler.open();
@@ -234,7 +233,7 @@ TEST_CASE("retention that overtakes a running lane is said and counted, compacti
   CHECK(test.lane->stats().expired.get() == 100);
 }
 
-TEST_CASE("retention that has taken all that was left is counted at the end of the partition") {
+TEST_CASE("retention that has deleted all remaining records is counted at the end of the partition") {
   TestLane test;
   test.handler.open();
   test.partition.log_start = 0;
@@ -247,7 +246,7 @@ TEST_CASE("retention that has taken all that was left is counted at the end of t
   CHECK(test.lane->stats().expired.get() == 47);
 }
 
-TEST_CASE("a paused lane hears that retention has overtaken it, and its lag counts what is there") {
+TEST_CASE("a paused lane notices that retention has overtaken it, and its lag has the existing records") {
   TestLane test;
   test.stage().settings.workers = 1;
   test.stage().settings.queue = 2;
@@ -298,7 +297,7 @@ struct Paused : TestLane {
 }  // namespace
 
 TEST_CASE_METHOD(
-    Paused, "a topic made anew while its lane was paused is begun at its start, however far it has grown") {
+    Paused, "a topic recreated while its lane was paused is read from its start, however far it has grown") {
   CapturedLog log;
   becomes(offsets(0, 50), 1234);
   REQUIRE(in_time([&] { return commit_offset() == 50; }));
@@ -306,20 +305,20 @@ TEST_CASE_METHOD(
   CHECK(log.lines({"offsets went back", "expected=4"}) == 1);
 }
 
-TEST_CASE_METHOD(Paused, "a paused lane whose last record was compacted away goes on behind it") {
+TEST_CASE_METHOD(Paused, "a paused lane goes on behind its last record if compaction deleted that record") {
   becomes({0, 7, 8}, -1);
   REQUIRE(in_time([&] { return commit_offset() == 9; }));
   CHECK(TestLane::sorted(handler.started()) == Offsets{0, 1, 2, 3, 7, 8});
 }
 
-TEST_CASE_METHOD(Paused, "a lane that goes on after a pause takes no record twice") {
+TEST_CASE_METHOD(Paused, "a lane takes no record twice after a pause") {
   becomes({0, 1, 2, 3, 4, 5}, -1);
   REQUIRE(in_time([&] { return commit_offset() == 6; }));
   CHECK(TestLane::sorted(handler.started()) == offsets(0, 6));
   CHECK(partition.doubts == 0);
 }
 
-TEST_CASE("a lane that stands still is warned of retention before it comes") {
+TEST_CASE("a lane without progress is warned of retention in advance") {
   CapturedLog log;
   TestLane test;
   test.stage().settings.workers = 1;
@@ -336,7 +335,7 @@ TEST_CASE("a lane that stands still is warned of retention before it comes") {
   CHECK(log.lines({"retention is about to delete", "offset=250", "log_start=200", "deleted_last=200"}) == 1);
 }
 
-TEST_CASE("a corrupt batch holds the lane at its offset, and is read again after a while") {
+TEST_CASE("a corrupt batch holds the lane at its offset, and is read again later") {
   CapturedLog log;
   TestLane test;
   test.handler.open();
@@ -357,7 +356,7 @@ TEST_CASE("a corrupt batch holds the lane at its offset, and is read again after
   CHECK(test.lane->detail(test.now).source_error.empty());
 }
 
-TEST_CASE("a lane that begins without an offset reads a corrupt batch again, and not the end of the log") {
+TEST_CASE("a lane without an offset reads a corrupt batch again, and not the end of the log") {
   TestLane test;
   test.handler.open();
   test.partition.log_start = 6;  // inside the batch
@@ -374,8 +373,7 @@ TEST_CASE("a lane that begins without an offset reads a corrupt batch again, and
   CHECK(TestLane::sorted(test.handler.started()) == offsets(6, 9));
 }
 
-TEST_CASE(
-    "a batch that cannot be decompressed may be good: the key that limits its size is named, and no skip") {
+TEST_CASE("for a batch that cannot be decompressed, the size limit is named and no skip is advised") {
   TestLane test;
   test.partition.add_run(0, 3);
   test.partition.log.push_back({kafka::Pop::not_decompressed, 3, {}, 0});
@@ -389,7 +387,7 @@ TEST_CASE(
   CHECK(error.find("skip") == std::string::npos);
 }
 
-TEST_CASE("a lane that has taken everything before an open transaction waits there") {
+TEST_CASE("a lane that has taken all records before an open transaction waits there") {
   TestLane test;
   test.handler.open();
   test.partition.high_watermark = 9;
@@ -403,7 +401,7 @@ TEST_CASE("a lane that has taken everything before an open transaction waits the
   CHECK(test.lane->detail(test.now).open_transaction == -1);
 }
 
-TEST_CASE("an operator passes over corrupt records also while they are read again") {
+TEST_CASE("an operator can skip corrupt records while they are read again") {
   TestLane test;
   test.handler.open();
   test.partition.high_watermark = 9;
@@ -418,7 +416,7 @@ TEST_CASE("an operator passes over corrupt records also while they are read agai
   CHECK(TestLane::sorted(test.handler.started()) == offsets(5, 9));
 }
 
-TEST_CASE("an operator passes over corrupt records by their offset") {
+TEST_CASE("an operator can skip corrupt records by their offset") {
   CapturedLog log;
   TestLane test;
   test.handler.open();

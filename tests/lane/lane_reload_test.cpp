@@ -13,7 +13,7 @@ std::uint32_t outstanding(const TestLane& test) {
 
 }  // namespace
 
-TEST_CASE("with more workers and a longer queue a held lane hands over N + Q at once, in order") {
+TEST_CASE("with more workers and a longer queue, a held lane passes on N + Q records at once, in order") {
   TestLane test;
   test.stage().settings.workers = 1;
   test.stage().settings.queue = 2;
@@ -31,7 +31,7 @@ TEST_CASE("with more workers and a longer queue a held lane hands over N + Q at 
   CHECK(test.handler.started().size() == 100);
 }
 
-TEST_CASE("with fewer workers what is at work is finished, then only N + Q are taken, and nothing is lost") {
+TEST_CASE("with fewer workers running records finish, then only N + Q are taken, and none is lost") {
   TestLane test;
   test.stage().settings.workers = 8;
   test.stage().settings.queue = 30;
@@ -53,7 +53,7 @@ TEST_CASE("with fewer workers what is at work is finished, then only N + Q are t
   CHECK(TestLane::sorted(test.handler.started()) == offsets(0, 200));
 }
 
-TEST_CASE("a rate limit comes, changes and goes in flight") {
+TEST_CASE("a rate limit appears, changes and ends while the lane runs") {
   TestLane test;
   test.stage().settings.queue = 1000;
   test.handler.open();
@@ -80,7 +80,7 @@ TEST_CASE("a rate limit comes, changes and goes in flight") {
   REQUIRE(test.until([&] { return test.commit_offset() == 500; }));
 }
 
-TEST_CASE("a rate limit of the process comes in flight, too") {
+TEST_CASE("a rate limit of the process appears while the lanes run") {
   RateLimiter rate({});
   TestLane test;
   test.context.rate = test.stage().rate = &rate;
@@ -96,7 +96,7 @@ TEST_CASE("a rate limit of the process comes in flight, too") {
   CHECK(test.commit() == 35);
 }
 
-TEST_CASE("records that fail go by the retry settings that hold when they do") {
+TEST_CASE("failed records follow the retry settings at the time of their failure") {
   TestLane test;
   test.context.retry.backoff = test.context.retry.max_backoff = std::chrono::hours(1);
   test.partition.add_run(0, 2);
@@ -114,7 +114,7 @@ TEST_CASE("records that fail go by the retry settings that hold when they do") {
   test.handler.open();
 }
 
-TEST_CASE("max_incomplete, max_waiting and pause_after hold from the change on") {
+TEST_CASE("changes of max_incomplete, max_waiting and pause_after take effect at once") {
   TestLane test;
   test.stage().settings.queue = 100;
   test.context.lanes.max_incomplete = 20;
@@ -140,7 +140,7 @@ TEST_CASE("max_incomplete, max_waiting and pause_after hold from the change on")
   REQUIRE(test.until([&] { return test.commit_offset() == 60; }));
 }
 
-TEST_CASE("a breaker goes and comes while calls are at work, and the lane goes on") {
+TEST_CASE("a breaker is removed and added during calls, and the lane goes on") {
   Downstream downstream("shop", {.breaker = {.failures = 1}});
   TestLane test;
   test.stage().downstream = &downstream;
@@ -164,7 +164,7 @@ TEST_CASE("a breaker goes and comes while calls are at work, and the lane goes o
   CHECK_FALSE(downstream.closed());
 }
 
-TEST_CASE("settings that change again and again lose no record and run none twice") {
+TEST_CASE("repeated changes of settings lose no record and run none twice") {
   TestLane test;
   test.handler.open();
   test.partition.add_run(0, 3000);

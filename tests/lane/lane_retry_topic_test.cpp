@@ -80,7 +80,7 @@ delivery::RetryStages as_retry_topic() {
 
 }  // namespace
 
-TEST_CASE("what used up its attempts goes to the retry topic, what can never work to the dead letters") {
+TEST_CASE("a record without attempts left goes to the retry topic, and a rejected one to the dead letters") {
   StagedLane test(as_source());
   test.partition.add_run(0, 3);
   test.begin();
@@ -96,7 +96,7 @@ TEST_CASE("what used up its attempts goes to the retry topic, what can never wor
   CHECK(test.lane->stats().retry_topics.get() == 1);
 }
 
-TEST_CASE("nothing beyond a record is committed before its retry topic has acknowledged it") {
+TEST_CASE("nothing beyond a record is committed before its retry topic has acknowledged the record") {
   StagedLane test(as_source());
   test.context.retry.attempts = 1;
   test.partition.add_run(0, 2);
@@ -114,7 +114,7 @@ TEST_CASE("nothing beyond a record is committed before its retry topic has ackno
   CHECK(test.handler.attempts(0) == std::vector<std::uint32_t>{1});
 }
 
-TEST_CASE("what its retry topic will never take goes to the dead letters") {
+TEST_CASE("a record that its retry topic will never accept becomes a dead letter") {
   StagedLane test(as_source());
   test.context.retry.attempts = 1;
   test.partition.add(0);
@@ -128,7 +128,7 @@ TEST_CASE("what its retry topic will never take goes to the dead letters") {
   CHECK(test.lane->stats().dead_letters[why].get() == 1);
 }
 
-TEST_CASE("a record of a retry topic is not begun before its delay, and has one attempt") {
+TEST_CASE("a record of a retry topic begins after its delay, and has one attempt") {
   StagedLane test(as_retry_topic());
   test.partition.add_run(0, 2);
   test.begin();
@@ -144,7 +144,7 @@ TEST_CASE("a record of a retry topic is not begun before its delay, and has one 
   CHECK(test.next.taken() == Taken{{Route::retry_topic, 1, 1, "last"}});
 }
 
-TEST_CASE("attempts go on from those that count in the topics before") {
+TEST_CASE("attempts continue from the counted attempts of earlier topics") {
   StagedLane test(as_retry_topic());
   delivery::RetryOrigin origin;
   origin.topic = "source";
@@ -162,7 +162,7 @@ TEST_CASE("attempts go on from those that count in the topics before") {
   CHECK(test.next.taken() == Taken{{Route::retry_topic, 70, 5, "last"}});
 }
 
-TEST_CASE("the log says of a dead letter that was read in a retry topic where it came from") {
+TEST_CASE("the log names the origin of a dead letter that was read from a retry topic") {
   CapturedLog log;
   StagedLane test(as_retry_topic());
   test.partition.add(0);
@@ -174,7 +174,7 @@ TEST_CASE("the log says of a dead letter that was read in a retry topic where it
   CHECK(log.lines({"msg=\"dead letter\" topic=orders partition=3 offset=0 ", " origin=orders:3:0 "}) == 1);
 }
 
-TEST_CASE("the oldest record of a retry topic ages from when it is due") {
+TEST_CASE("the age of a retry topic's oldest record counts from its due time") {
   StagedLane test(as_retry_topic());
   test.partition.add(0);
   test.begin();
@@ -194,7 +194,7 @@ TEST_CASE("the oldest record of a retry topic ages from when it is due") {
   CHECK(test.in_time([&] { return test.lane->stats().oldest.due_ns.get() == 0; }));
 }
 
-TEST_CASE("what is due goes on beside what is not, and completes nothing else") {
+TEST_CASE("due records run while others wait, and finish nothing else") {
   // At once, so that workers claim many records together.
   struct Instant final : handler::RecordHandler {
     std::string name() const override { return "instant"; }
@@ -217,7 +217,7 @@ TEST_CASE("what is due goes on beside what is not, and completes nothing else") 
   CHECK(test.lane->stats().outcomes[static_cast<std::size_t>(handler::OutcomeLabel::success)].get() == 2000);
 }
 
-TEST_CASE("an outage keeps a record in its retry topic, and uses no attempt up") {
+TEST_CASE("an outage keeps a record in its retry topic, and uses up no attempt") {
   StagedLane test(as_retry_topic());
   test.partition.add(0);
   test.begin();
@@ -228,7 +228,7 @@ TEST_CASE("an outage keeps a record in its retry topic, and uses no attempt up")
   CHECK(test.handler.attempts(0) == std::vector<std::uint32_t>(7, 1));
 }
 
-TEST_CASE("what waits in a retry topic is bounded: beyond, its lane holds and pauses, and goes on when due") {
+TEST_CASE("waiting records of a retry topic are bounded: at the bound their lane pauses until they are due") {
   StagedLane test(as_retry_topic());
   test.context.retry.max_waiting = 20;
   test.partition.add_run(0, 100);
@@ -247,7 +247,7 @@ TEST_CASE("what waits in a retry topic is bounded: beyond, its lane holds and pa
   CHECK(test.lane->stats().record_bytes.get() == 0);
 }
 
-TEST_CASE("a drain gives back what waits for its time") {
+TEST_CASE("a drain gives back records that are not due") {
   StagedLane test(as_retry_topic());
   test.partition.add_run(0, 10);
   test.begin();

@@ -12,7 +12,7 @@ const std::vector<std::string> nothing;
 
 }  // namespace
 
-TEST_CASE("the client is woken once when a buffer that was full runs low") {
+TEST_CASE("the client is woken once when a full buffer runs low") {
   TestLane test;
   test.handler.open();
   test.context.memory.fetch.queued_min_messages = 100;
@@ -32,7 +32,7 @@ TEST_CASE("the client is woken once when a buffer that was full runs low") {
   CHECK(test.partition.calls.size() == 1);
 }
 
-TEST_CASE("a lane that finds a buffer that was full empty wakes the client, if the log goes on") {
+TEST_CASE("a lane that finds a full buffer empty wakes the client, if the log goes on") {
   TestLane test;
   test.handler.open();
   test.context.memory.fetch.queued_min_messages = 100;
@@ -50,7 +50,7 @@ TEST_CASE("a lane that finds a buffer that was full empty wakes the client, if t
   CHECK(test.partition.calls == std::vector<std::string>{"wake"});
 }
 
-TEST_CASE("the first record after a resume tells the resume's latency") {
+TEST_CASE("the first record after a resume measures the latency of the resume") {
   TestLane test;
   test.stage().settings.workers = 1;
   test.stage().settings.queue = 2;
@@ -71,7 +71,7 @@ TEST_CASE("the first record after a resume tells the resume's latency") {
   CHECK(latency.sum == milliseconds(5));
 }
 
-TEST_CASE("an error of the partition is said, and the records after it are taken") {
+TEST_CASE("an error of the partition is reported, and the records after it are taken") {
   CapturedLog log;
   TestLane test;
   test.handler.open();

@@ -61,7 +61,7 @@ kafka::CommittedOffset commit_of_first_life(const Offsets& poison, bool drains) 
 
 }  // namespace
 
-TEST_CASE("a process that has only suspects left gives them up, and its breaker stays closed") {
+TEST_CASE("a process with only suspects left gives them up, and its breaker stays closed") {
   const auto poison = GENERATE(Offsets{0, 3, 4, 7}, Offsets{5, 6, 7, 8, 9}, Offsets{9});
   const bool drains = GENERATE(true, false);
   const auto commit = commit_of_first_life(poison, drains);
@@ -76,7 +76,7 @@ TEST_CASE("a process that has only suspects left gives them up, and its breaker 
   REQUIRE(test.in_time([&] { return test.commit_offset() == 10; }));
 }
 
-TEST_CASE("records that fail in a drain are suspects for the next owner, unless an outage made them fail") {
+TEST_CASE("records that fail in a drain are suspects for the next owner, unless an outage was the cause") {
   const bool out = GENERATE(false, true);
   SuspectsLane test;
   test.downstream.change({.breaker = {.failures = out ? 2U : 1000U}}, test.now);
@@ -94,7 +94,7 @@ TEST_CASE("records that fail in a drain are suspects for the next owner, unless 
   CHECK(commit->metadata == (out ? "" : "failed=0,1,1 "));
 }
 
-TEST_CASE("suspects that an outage makes fail in a drain stay suspects") {
+TEST_CASE("suspects that fail in a drain because of an outage stay suspects") {
   const bool refused = GENERATE(false, true);
   SuspectsLane test;
   test.partition.add_run(7, 10);
@@ -110,7 +110,7 @@ TEST_CASE("suspects that an outage makes fail in a drain stay suspects") {
   CHECK((!commit || commit->metadata.starts_with("failed=0")));
 }
 
-TEST_CASE("records that only an outage left behind are no suspects: they show the outage again") {
+TEST_CASE("records that only an outage left behind are not suspects: they show the outage again") {
   Offsets unlucky{1, 3, 5, 7};
   kafka::CommittedOffset commit;
   {
@@ -137,7 +137,7 @@ TEST_CASE("records that only an outage left behind are no suspects: they show th
   CHECK(test.topic.letters().empty());
 }
 
-TEST_CASE("suspects stay suspects in a process that does not come to them") {
+TEST_CASE("suspects stay suspects in a process that does not reach them") {
   const auto commit = commit_of_first_life({3, 4}, true);
   SuspectsLane test;
   test.begin(commit.offset, commit.metadata);
@@ -146,7 +146,7 @@ TEST_CASE("suspects stay suspects in a process that does not come to them") {
   CHECK_FALSE(test.lane->commit_candidate());  // the commit that was found is still right
 }
 
-TEST_CASE("records of a retry topic whose attempts have counted open no breaker") {
+TEST_CASE("records of a retry topic with counted attempts open no breaker") {
   delivery::RetryStages stages;
   stages.add("source", {{"orders", seconds(5)}});
   const std::uint32_t attempts = GENERATE(0U, 3U);  // 0: they were parked

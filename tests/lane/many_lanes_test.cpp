@@ -109,7 +109,7 @@ class Partitioned {
 
 }  // namespace
 
-TEST_CASE("what 10,000 partitions cost when they come and go is in proportion to their number") {
+TEST_CASE("the cost of 10,000 partitions that come and go is proportional to their number") {
   struct Story {
     bool cooperative;
     std::function<void(Partitioned&)> run;

@@ -73,7 +73,7 @@ class Fixture {
 
 }  // namespace
 
-TEST_CASE_METHOD(Fixture, "a partition that gives an error is asked again every half minute") {
+TEST_CASE_METHOD(Fixture, "a partition with an error is asked again every half minute") {
   answer(kafka::Pop::error);
   pass(seconds(29));
   CHECK(source->seeks.empty());
@@ -85,14 +85,15 @@ TEST_CASE_METHOD(Fixture, "a partition that gives an error is asked again every 
   CHECK(source->seeks.size() == 2);
 }
 
-TEST_CASE_METHOD(Fixture, "a partition that has answered again, even with its end alone, is left in peace") {
+TEST_CASE_METHOD(Fixture, "a partition that has answered again, even with its end only, is asked no more") {
   answer(kafka::Pop::error);
   answer(kafka::Pop::end_of_partition);
   pass(seconds(31));
   CHECK(source->seeks.empty());
 }
 
-TEST_CASE_METHOD(Fixture, "a partition's new error is logged at once, however often another one was") {
+TEST_CASE_METHOD(Fixture,
+                 "a partition's new error is logged at once, however often another error came before") {
   CapturedLog log;
   for (int i = 0; i < 100; ++i) {
     answer(kafka::Pop::error);

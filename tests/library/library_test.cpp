@@ -49,7 +49,7 @@ class Cluster {
 
 }  // namespace
 
-TEST_CASE("a lambda sees each record, what it throws comes again, and it can end the service") {
+TEST_CASE("a lambda gets each record, its exceptions are retried, and it can end the service") {
   constexpr int records = 200;
   Cluster cluster;
   cluster.produce(records);
@@ -70,14 +70,14 @@ TEST_CASE("a lambda sees each record, what it throws comes again, and it can end
   CHECK(thrown == 1);
 }
 
-TEST_CASE("a stop that comes before run() ends it") {
+TEST_CASE("a stop before run() ends the run at once") {
   const Cluster cluster;
   Service service(cluster.options(), [](const Record&) { return Answer::done(); });
   service.stop();
   CHECK(service.run() == 0);
 }
 
-TEST_CASE("a second stop cuts the drain short: what was at work is abandoned") {
+TEST_CASE("a second stop cuts the drain short, and running records are abandoned") {
   Cluster cluster;
   cluster.produce(1);
   std::atomic<bool> begun{false};
@@ -102,7 +102,7 @@ TEST_CASE("a second stop cuts the drain short: what was at work is abandoned") {
   stopper.join();
 }
 
-TEST_CASE("what keeps the service from running is an exit code and a text on standard error") {
+TEST_CASE("an error that prevents the run gives an exit code and a text on standard error") {
   Options options;
   options.signals = false;
   const auto refused = [&options] {

@@ -5,8 +5,7 @@
 using namespace laneway;
 using namespace laneway::pool;
 
-TEST_CASE(
-    "N workers held at work and a queue of Q take exactly N + Q jobs, and the next is refused as full") {
+TEST_CASE("N busy workers and a queue of Q accept exactly N + Q jobs, and the next is refused as full") {
   const auto [workers, queue] =
       GENERATE(table<std::uint32_t, std::uint32_t>({{1, 0}, {1, 1}, {4, 3}, {8, 256}, {64, 10}}));
   Gate gate;
@@ -29,7 +28,7 @@ TEST_CASE(
   for (std::uint32_t job = 0; job < jobs.size; ++job) CHECK(jobs.ran[job] == (job < workers + queue ? 1 : 0));
 }
 
-TEST_CASE("jobs claimed by the hundred and not begun count as admitted") {
+TEST_CASE("jobs that are claimed by the hundred and not begun count as admitted") {
   Gate gate;
   std::atomic<bool> hold{false};
   TestPool pool(limits(2, 6), [&](const Claim& claim) {
@@ -46,7 +45,7 @@ TEST_CASE("jobs claimed by the hundred and not begun count as admitted") {
   REQUIRE(pool->join(Deadline::in(patience)));
 }
 
-TEST_CASE("what was not taken can be offered again when there is room") {
+TEST_CASE("rejected jobs can be offered again when there is room") {
   Gate gate;
   std::atomic<int> notified{0};
   Jobs jobs(20);
@@ -82,7 +81,7 @@ TEST_CASE("a batch without jobs is accepted and runs nothing") {
   CHECK(pool->snapshot().threads == 0);
 }
 
-TEST_CASE("a sequential batch is taken whole, and takes the room of one job") {
+TEST_CASE("a sequential batch is accepted whole, and takes the room of one job") {
   Gate gate;
   TestPool pool(limits(2, 3), [&](const Claim& claim) {
     gate.pass();
@@ -108,7 +107,7 @@ TEST_CASE("a sequential batch is taken whole, and takes the room of one job") {
   CHECK(small.all_ran());
 }
 
-TEST_CASE("a pool that refused a batch does not call for room before there is some") {
+TEST_CASE("a pool that refused a batch does not call for room before there is room") {
   const bool sequential = GENERATE(false, true);
   Gate gate;
   std::atomic<int> calls{0};
@@ -125,7 +124,7 @@ TEST_CASE("a pool that refused a batch does not call for room before there is so
   CHECK(calls == 1);
 }
 
-TEST_CASE("a closed pool refuses as closed and still runs what it has") {
+TEST_CASE("a closed pool refuses as closed and still runs its accepted jobs") {
   Gate gate;
   Jobs jobs(3);
   TestPool pool(limits(1, 8), [&](const Claim& claim) {
@@ -144,7 +143,7 @@ TEST_CASE("a closed pool refuses as closed and still runs what it has") {
   CHECK(late.all_ran(0));
 }
 
-TEST_CASE("the call for room comes once, when as few jobs as asked for are unfinished") {
+TEST_CASE("the call for room comes once, when few enough jobs are unfinished") {
   Gate gate;
   Gate last_gate;
   std::atomic<int> calls{0};

@@ -15,7 +15,7 @@ Limits asynchronous(std::uint32_t workers, std::uint32_t queue) {
 
 }  // namespace
 
-TEST_CASE("asynchronous work is passed on by who submits and by who finishes, as far as there are slots") {
+TEST_CASE("submitters and finishers pass on asynchronous work, as far as there are slots") {
   std::vector<Claim> held;
   std::vector<std::thread::id> by;
   TestPool pool(
@@ -48,7 +48,7 @@ TEST_CASE("asynchronous work is passed on by who submits and by who finishes, as
   REQUIRE(pool->join(Deadline::in(patience)));
 }
 
-TEST_CASE("asynchronous work that is finished at once does not go deeper with each job") {
+TEST_CASE("asynchronous work that finishes at once does not recurse with each job") {
   int depth = 0;
   int deepest = 0;
   TestPool* self = nullptr;
@@ -68,7 +68,7 @@ TEST_CASE("asynchronous work that is finished at once does not go deeper with ea
   CHECK(deepest == 1);
 }
 
-TEST_CASE("who waits for room in an asynchronous pool is called, also when it is empty already") {
+TEST_CASE("a submitter that waits for room in an asynchronous pool is called, also if the pool is empty") {
   int calls = 0;
   std::vector<Claim> held;
   TestPool pool(

@@ -33,7 +33,7 @@ TEST_CASE("one worker claims in the order of submission") {
   for (const auto& jobs : batches) CHECK(jobs->all_ran());
 }
 
-TEST_CASE("whichever worker is free takes the next job: one that hangs holds up none") {
+TEST_CASE("any free worker takes the next job: a job that hangs delays no other") {
   Gate gate;
   Jobs hanging(1);
   TestPool pool(limits(2, 200), [&](const Claim& claim) {
@@ -57,7 +57,7 @@ TEST_CASE("whichever worker is free takes the next job: one that hangs holds up 
   REQUIRE(pool->join(Deadline::in(patience)));
 }
 
-TEST_CASE("a sequential batch is one claim, whatever jobs take") {
+TEST_CASE("a sequential batch is one claim, however long its jobs take") {
   Mutex mutex;
   std::vector<Range> claimed;
   TestPool pool(limits(4, 2000), [&](const Claim& claim) {
@@ -76,7 +76,7 @@ TEST_CASE("a sequential batch is one claim, whatever jobs take") {
   CHECK(it->end == 300);
 }
 
-TEST_CASE("no claim is larger than the limit says, but for a sequential batch") {
+TEST_CASE("no claim exceeds the limit, except a sequential batch") {
   Mutex mutex;
   std::vector<std::uint32_t> claimed;
   auto two_at_most = limits(1, 2000);
@@ -95,7 +95,7 @@ TEST_CASE("no claim is larger than the limit says, but for a sequential batch") 
   CHECK(*std::max_element(claimed.begin(), claimed.end()) == 2);
 }
 
-TEST_CASE("whole claims take what waits, however long jobs take") {
+TEST_CASE("whole claims take all waiting jobs, however long jobs take") {
   Mutex mutex;
   std::vector<std::uint32_t> claimed;
   auto whole = limits(1, 2000);
@@ -153,7 +153,7 @@ TEST_CASE("waiting and service are counted once for every job") {
   CHECK(count(pool->duration()) == 500);
 }
 
-TEST_CASE("a claim finished by another thread occupies its slot until then") {
+TEST_CASE("a claim that another thread finishes occupies its slot until its end") {
   Mutex mutex;
   std::vector<Claim> held;
   const auto held_now = [&] {

@@ -14,7 +14,7 @@ Limits with_deadline(Duration deadline) {
 
 }  // namespace
 
-TEST_CASE("withdrawing takes the newest unclaimed jobs, in order of submission, and they never run") {
+TEST_CASE("withdrawing takes the newest unclaimed jobs, in order of submission, and these never run") {
   Gate gate;
   Jobs first(5);
   Jobs second(4);
@@ -42,7 +42,7 @@ TEST_CASE("withdrawing takes the newest unclaimed jobs, in order of submission, 
   CHECK(second.all_ran(0));
 }
 
-TEST_CASE("withdrawing makes room: the pool takes more, and who waits for room is called") {
+TEST_CASE("withdrawing makes room: the pool accepts more, and a waiting submitter is called") {
   Gate gate;
   std::atomic<int> calls{0};
   TestPool pool(
@@ -59,7 +59,7 @@ TEST_CASE("withdrawing makes room: the pool takes more, and who waits for room i
   REQUIRE(pool->join(Deadline::in(patience)));
 }
 
-TEST_CASE("cancelling stops what is at work and what comes later") {
+TEST_CASE("cancelling stops running jobs and later jobs") {
   std::atomic<int> at_work{0};
   std::atomic<int> stopped{0};
   TestPool pool(limits(2, 10), [&](const Claim& claim) {
@@ -75,7 +75,7 @@ TEST_CASE("cancelling stops what is at work and what comes later") {
   CHECK(stopped == at_work);
 }
 
-TEST_CASE("what has not begun of a claim is wanted back when it lasts, when asked for, and when cancelled") {
+TEST_CASE("unstarted jobs of a claim are recalled when it lasts, on request, and on cancellation") {
   const auto how = GENERATE(0, 1, 2);
   Gate gates[2];
   std::atomic<int> begun{0};
@@ -99,7 +99,7 @@ TEST_CASE("what has not begun of a claim is wanted back when it lasts, when aske
   CHECK(wanted == std::vector<bool>{false, true, false, false});
 }
 
-TEST_CASE("the jobs of an overdue claim leave it, except the one that runs, and their places are free") {
+TEST_CASE("the jobs of an overdue claim leave it, except the running one, and their places are free") {
   const bool one_by_one = GENERATE(true, false);
   auto one_claim = limits(1, 9);
   one_claim.whole_claims = true;
@@ -140,7 +140,7 @@ TEST_CASE("the jobs of an overdue claim leave it, except the one that runs, and 
   REQUIRE(pool->join(Deadline::in(patience)));
 }
 
-TEST_CASE("a job is stopped and counted once when it has been at work for longer than its deadline") {
+TEST_CASE("a job that runs beyond its deadline is stopped and counted once") {
   Gate gate;
   std::atomic<bool> stopped{false};
   TestPool pool(with_deadline(seconds(1000)), [&](const Claim& claim) {
@@ -162,7 +162,7 @@ TEST_CASE("a job is stopped and counted once when it has been at work for longer
   CHECK(stopped);
 }
 
-TEST_CASE("in a claim of several jobs each has its own time from when it was first seen, and its own stop") {
+TEST_CASE("each job of a claim has its own time from when it was first seen, and its own stop") {
   Gate before_second;
   Gate in_second;
   std::vector<bool> stopped;
@@ -211,7 +211,7 @@ TEST_CASE("an old stop does not reach the next job of the same slot") {
   CHECK(stopped == std::vector<bool>{true, false});
 }
 
-TEST_CASE("a job that ignores its stop is stuck: another worker takes over until it returns") {
+TEST_CASE("a job that ignores its stop is stuck: another worker replaces its worker until the job returns") {
   Gate gate;
   std::atomic<int> begun{0};
   TestPool pool(with_deadline(seconds(1000)), [&](const Claim&) {
@@ -241,7 +241,7 @@ TEST_CASE("a job that ignores its stop is stuck: another worker takes over until
   REQUIRE(pool->join(Deadline::in(patience)));
 }
 
-TEST_CASE("a claim whose jobs are answered is not shown before it is finished: its batch may be gone") {
+TEST_CASE("a claim with all jobs answered is hidden before it finishes, because its batch may be gone") {
   Gate gate;
   Gate second;
   std::atomic<int> begun{0};
@@ -270,7 +270,7 @@ TEST_CASE("a claim whose jobs are answered is not shown before it is finished: i
   REQUIRE(pool->join(Deadline::in(patience)));
 }
 
-TEST_CASE("when those that were stuck have returned, as many are at work as before") {
+TEST_CASE("when stuck jobs have returned, as many jobs run as before") {
   Gate first;
   Gate second;
   std::atomic<bool> all_stuck{true};
@@ -297,7 +297,7 @@ TEST_CASE("when those that were stuck have returned, as many are at work as befo
   REQUIRE(pool->join(Deadline::in(patience)));
 }
 
-TEST_CASE("a finished job does not expire") {
+TEST_CASE("a finished job does not exceed its deadline") {
   TestPool pool(with_deadline(seconds(1000)), run_jobs);
   Jobs job(1);
   pool->try_submit(job);
@@ -307,7 +307,7 @@ TEST_CASE("a finished job does not expire") {
   REQUIRE(pool->join(Deadline::in(patience)));
 }
 
-TEST_CASE("a job that is answered while its deadline is checked does not stop the jobs after it") {
+TEST_CASE("a job that ends while its deadline is checked does not stop later jobs") {
   WorkerSlots slots(1, seconds(1000), seconds(10));
   Jobs job(1);
   auto now = SteadyClock::now();
@@ -328,7 +328,7 @@ TEST_CASE("a job that is answered while its deadline is checked does not stop th
   CHECK_FALSE(StopToken(claim.slot->stop, claim.first_ticket + 1).stop_requested());
 }
 
-TEST_CASE("joining gives up at its deadline while a worker is stuck, and succeeds when it has gone on") {
+TEST_CASE("joining gives up at its deadline while a worker is stuck, and succeeds when the job returns") {
   Gate gate;
   TestPool pool(limits(2, 10), [&](const Claim& claim) {
     gate.pass();
@@ -367,7 +367,7 @@ TEST_CASE("joining waits for claims that finish elsewhere") {
   finisher.join();
 }
 
-TEST_CASE("a pool that is destroyed runs what it has taken") {
+TEST_CASE("a pool that is destroyed runs its accepted jobs") {
   Jobs jobs(50);
   {
     TestPool pool(limits(2, 100), run_jobs);

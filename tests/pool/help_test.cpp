@@ -39,7 +39,7 @@ TEST_CASE("a job begins on its pool's own slot, then on those of the helpers, th
   CHECK(tiers.low.lends(0));
 }
 
-TEST_CASE("a slot that becomes free runs helped jobs first, in the order of the list, then its own") {
+TEST_CASE("a free slot runs helped jobs first, in the order of the list, then its own") {
   const bool asynchronous = GENERATE(false, true);
   Tiers tiers(asynchronous);
   tiers.low.submit(1);
@@ -70,7 +70,7 @@ TEST_CASE("a slot that becomes free runs helped jobs first, in the order of the 
   CHECK(tiers.order() == std::vector<std::string>{"high", "high", "medium", "medium", "low", "low"});
 }
 
-TEST_CASE("an own job that has waited longer than the longest wait goes before helped ones") {
+TEST_CASE("a pool's own job that has waited too long goes before helped jobs") {
   const bool asynchronous = GENERATE(false, true);
   const bool aged = GENERATE(false, true);
   Tiers tiers(asynchronous, aged ? Duration::zero() : std::chrono::hours(1));

@@ -24,8 +24,7 @@ void give_back_to_next(Permits& permits) {
 
 // Stuck claims
 
-TEST_CASE(
-    "the lender replaces the slot of a stuck claim, the borrower does not, until the claim is finished") {
+TEST_CASE("the lender replaces a stuck claim's slot, and the borrower does not, until the claim ends") {
   const bool asynchronous = GENERATE(false, true);
   Pair pools(helping_limits(asynchronous, 1), helping_limits(asynchronous, 2));
   auto& helped = pools.helped;
@@ -60,7 +59,7 @@ TEST_CASE(
   CHECK(helper->snapshot().queued == 1);
 }
 
-TEST_CASE("the end of a stuck loan and its report come in either order") {
+TEST_CASE("the end of a stuck loan and the report of it come in either order") {
   const bool report_first = GENERATE(false, true);
   WorkerSlots slots(2, seconds(1), seconds(1));
   slots.lend();
@@ -81,7 +80,7 @@ TEST_CASE("the end of a stuck loan and its report come in either order") {
 
 // Other limits, and the stop
 
-TEST_CASE("a pool that runs more claims than it has workers now begins jobs on its helper's slots") {
+TEST_CASE("a pool that runs more claims than its reduced workers begins jobs on its helper's slots") {
   const bool asynchronous = GENERATE(false, true);
   Pair pools(helping_limits(asynchronous, 4), helping_limits(asynchronous, 1));
   auto& helped = pools.helped;
@@ -98,7 +97,7 @@ TEST_CASE("a pool that runs more claims than it has workers now begins jobs on i
   CHECK(helped->snapshot().queued == 1);
 }
 
-TEST_CASE("a helper that gets fewer workers than it has lent begins nothing before enough loans have ended") {
+TEST_CASE("a helper with fewer workers than loans begins nothing before enough loans have ended") {
   const bool asynchronous = GENERATE(false, true);
   Pair pools(helping_limits(asynchronous, 1), helping_limits(asynchronous, 3));
   auto& helped = pools.helped;
@@ -116,7 +115,7 @@ TEST_CASE("a helper that gets fewer workers than it has lent begins nothing befo
   CHECK(helper.runs(1));
 }
 
-TEST_CASE("a stop of all jobs, now and later, reaches those on borrowed slots") {
+TEST_CASE("a stop of all present and future jobs reaches jobs on borrowed slots") {
   const bool asynchronous = GENERATE(false, true);
   Mutex mutex;
   std::vector<Claim> claims;
@@ -214,7 +213,7 @@ TEST_CASE("while an aged job of a helper waits for a permit, the helper keeps on
   CHECK(helper.lends(2));
 }
 
-TEST_CASE("a permit that finds all slots of its pool lent is not kept") {
+TEST_CASE("a permit that finds all slots of its pool lent is passed on") {
   const bool asynchronous = GENERATE(false, true);
   Permits permits(1);
   Holder holder;
@@ -235,7 +234,7 @@ TEST_CASE("a permit that finds all slots of its pool lent is not kept") {
   CHECK(permits.in_use() == 1);
 }
 
-TEST_CASE("a stuck claim on a borrowed slot gives its permit back, once") {
+TEST_CASE("a stuck claim on a borrowed slot returns its permit once") {
   const bool asynchronous = GENERATE(false, true);
   Permits permits(2);
   auto of_helped = helping_limits(asynchronous, 1);
@@ -260,7 +259,7 @@ TEST_CASE("a stuck claim on a borrowed slot gives its permit back, once") {
 
 // Threads that cannot be started
 
-TEST_CASE("if a helper can start no thread, its slot is not lent and the next helper is called") {
+TEST_CASE("if a helper cannot start a thread, its slot is not lent and the next helper is called") {
   Tiers tiers(false);
   tiers.low.begin(1);
   tiers.low.finish();
@@ -283,7 +282,7 @@ TEST_CASE("if a helper can start no thread, its slot is not lent and the next he
   CHECK(tiers.medium.lends(1));
 }
 
-TEST_CASE("a permit for which no helper can start a thread is given back, and taken after a kick") {
+TEST_CASE("a permit for which no helper can start a thread is returned, and taken after a kick") {
   Permits permits(2);
   Holder holder;
   REQUIRE(permits.take(holder));
@@ -310,7 +309,7 @@ TEST_CASE("a permit for which no helper can start a thread is given back, and ta
 
 // The ends of the pools
 
-TEST_CASE("joining waits for the claims on slots that are lent or borrowed") {
+TEST_CASE("joining waits for claims on lent or borrowed slots") {
   const bool asynchronous = GENERATE(false, true);
   Pair pools(helping_limits(asynchronous, 1), helping_limits(asynchronous, 1));
   auto& helped = pools.helped;

@@ -101,7 +101,7 @@ class Lanes {
 
 }  // namespace
 
-TEST_CASE("permits are handed to those that wait, in turn, and never more than the limit") {
+TEST_CASE("permits go to waiting pools in turn, and never exceed the limit") {
   Permits permits(2);
   Client holder, a, b, c;
   CHECK(permits.take(holder));
@@ -123,7 +123,7 @@ TEST_CASE("permits are handed to those that wait, in turn, and never more than t
   CHECK(permits.waiting() == 0);
 }
 
-TEST_CASE("a higher limit wakes those that wait") {
+TEST_CASE("a higher limit wakes waiting pools") {
   Permits permits(1);
   Client a, b, c;
   CHECK(permits.take(a));
@@ -138,7 +138,7 @@ TEST_CASE("a higher limit wakes those that wait") {
   CHECK(permits.limit() == 8);
 }
 
-TEST_CASE("the permits know whether more were wanted, and how many were in use") {
+TEST_CASE("permits report the number in use, and whether more were requested") {
   Permits permits(2);
   Client a, b;
   CHECK(permits.take(a));
@@ -155,7 +155,7 @@ TEST_CASE("the permits know whether more were wanted, and how many were in use")
   CHECK(permits.take_most_in_use() == 1);
 }
 
-TEST_CASE("sixteen pools run exactly as many claims as the limit says while it changes") {
+TEST_CASE("sixteen pools run exactly as many claims as a changing limit allows") {
   const bool asynchronous = GENERATE(false, true);
   Permits permits(5);
   Lanes lanes(permits, 16, asynchronous);
@@ -210,7 +210,7 @@ TEST_CASE("with one permit the pools take turns") {
   CHECK(lanes.begun() == std::vector<int>{0, 0, 1, 2, 3, 0, 1, 2, 3, 1, 2, 3});
 }
 
-TEST_CASE("a stuck claim gives its permit back, once, to the pool that waits") {
+TEST_CASE("a stuck claim returns its permit once, to the pool that waits") {
   const bool asynchronous = GENERATE(false, true);
   Permits permits(1);
   Lanes lanes(permits, 2, asynchronous, 1);
@@ -240,7 +240,7 @@ TEST_CASE("a stuck claim gives its permit back, once, to the pool that waits") {
   CHECK(lanes.all_ran());
 }
 
-TEST_CASE("a pool that waits for a permit ends when its jobs have run, or are withdrawn") {
+TEST_CASE("a pool that waits for a permit ends when its jobs have run or been withdrawn") {
   const bool asynchronous = GENERATE(false, true);
   const bool withdrawn = GENERATE(false, true);
   Permits permits(1);
@@ -296,7 +296,7 @@ TEST_CASE("a permit that comes too late for a withdrawn job goes to the next poo
   CHECK(eventually([&] { return permits.in_use() == 0; }));
 }
 
-TEST_CASE("a pool that gets fewer workers while it waits for a permit leaves the permits to the others") {
+TEST_CASE("a pool whose workers are reduced while it waits for a permit leaves the permits to others") {
   const bool asynchronous = GENERATE(false, true);
   Permits permits(1);
   Lanes lanes(permits, 2, asynchronous, 2);

@@ -4,7 +4,7 @@
 using namespace laneway;
 using namespace laneway::pool;
 
-TEST_CASE("after a change of the limits the new N + Q jobs are taken, grown or shrunk, with all at work") {
+TEST_CASE("after a change of the limits the new N + Q jobs are accepted, also with all workers busy") {
   struct Change {
     std::uint32_t workers, queue, new_workers, new_queue;
   };
@@ -52,7 +52,7 @@ TEST_CASE("after a change of the limits the new N + Q jobs are taken, grown or s
   for (std::uint32_t job = 0; job < jobs.size; ++job) CHECK(jobs.ran[job] == (job < total ? 1 : 0));
 }
 
-TEST_CASE("more workers take what is queued at once") {
+TEST_CASE("more workers take queued jobs at once") {
   Gate gate;
   auto jobs = single_jobs(6);
   TestPool pool(limits(1, 5), [&](const Claim& claim) {
@@ -66,7 +66,7 @@ TEST_CASE("more workers take what is queued at once") {
   gate.open();
 }
 
-TEST_CASE("threads that are too many end though there is work, and never one that is needed") {
+TEST_CASE("excess threads end although jobs wait, and needed threads never end") {
   auto jobs = single_jobs(400);
   Mutex mutex;  // of both together: a worker that is late must not tell what was before
   int at_work = 0;
@@ -162,7 +162,7 @@ TEST_CASE("claims that are answered later keep to the new limit, with and withou
   }
 }
 
-TEST_CASE("a stuck job is replaced by the limits that hold now") {
+TEST_CASE("a stuck job is replaced under the current limits") {
   Gate gate;
   Jobs stuck(2);
   Jobs next(1);
@@ -189,7 +189,7 @@ TEST_CASE("a stuck job is replaced by the limits that hold now") {
   CHECK(stuck.all_ran());
 }
 
-TEST_CASE("limits that change again and again while jobs come lose none and run none twice") {
+TEST_CASE("repeated changes of the limits lose no jobs and run none twice") {
   std::vector<Jobs> batches;
   for (int i = 0; i < 300; ++i) batches.emplace_back(1 + i % 50);
   TestPool pool(limits(1, 4), run_jobs);

@@ -121,7 +121,7 @@ TEST_CASE("S0-26: a hundred images of 80 ms on 4 workers are done after 2000 ms"
   CHECK(pool->drained());
 }
 
-TEST_CASE("S0-27: 50/s on workers that do 20/s leave 30 more each second, until places run out") {
+TEST_CASE("S0-27: 50/s on workers that do 20/s leave 30 more each second, until the room ends") {
   // The document counts the 4 tasks at work as queued: 200 places in all. With a queue of 200 beside the
   // workers there are 204.
   const auto [queue, accepted] = GENERATE(table<int, int>({{196, 20}, {200, 24}}));
@@ -158,7 +158,7 @@ TEST_CASE("S2-43: of 2 workers and a queue of 4, six jobs are accepted and the s
   CHECK(jobs[6].all_ran(0));
 }
 
-TEST_CASE("S2-34: spikes of latency fill the pool, which refuses, and it recovers when they are over") {
+TEST_CASE("S2-34: spikes of latency fill the pool, which refuses jobs, and later recovers") {
   int service_time = 10;
   VirtualPool pool(8, 64, [&] { return service_time; });
   int offered = 0;
@@ -182,7 +182,7 @@ TEST_CASE("S2-34: spikes of latency fill the pool, which refuses, and it recover
   CHECK(pool.all_accepted_ran_once());
 }
 
-TEST_CASE("S1-37: a pool whose downstream is dead refuses at once, and goes on when it answers again") {
+TEST_CASE("S1-37: a pool with a dead downstream refuses at once, and recovers with the downstream") {
   VirtualPool pool(4, 16, [] { return 10; });
   CHECK(pool.offer(4) == 4);
   pool.advance_to(10);

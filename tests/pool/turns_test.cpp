@@ -39,7 +39,7 @@ struct OneWorker {
 
 }  // namespace
 
-TEST_CASE("jobs that go first begin before all others, and alternating jobs take turns with those in order") {
+TEST_CASE("jobs that go first begin before all others, and alternating jobs take turns with ordered ones") {
   auto in_order = jobs_of(Turn::in_order, 4);
   auto alternating = jobs_of(Turn::alternating, 3);
   auto first = jobs_of(Turn::first, 2);
@@ -52,7 +52,7 @@ TEST_CASE("jobs that go first begin before all others, and alternating jobs take
   CHECK(test.ran == expected);
 }
 
-TEST_CASE("a full pool accepts jobs that do not wait in order, and they take no room") {
+TEST_CASE("a full pool accepts unordered jobs, which take no room") {
   auto in_order = jobs_of(Turn::in_order, 4);
   auto others = jobs_of(Turn::alternating, 3);
   others.back().turn = Turn::first;

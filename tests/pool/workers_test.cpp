@@ -23,7 +23,7 @@ extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attribute
   return refuse_threads ? EAGAIN : create(thread, attributes, routine, argument);
 }
 
-TEST_CASE("threads start on demand, never more than workers") {
+TEST_CASE("threads start on demand, and never more than the workers") {
   Gate gate;
   TestPool pool(limits(3, 100), [&](const Claim& claim) {
     gate.pass();
@@ -76,7 +76,7 @@ TEST_CASE("a job goes to an idle thread first, then to a new one, then into the 
   for (const Jobs& job : jobs) CHECK(job.all_ran());
 }
 
-TEST_CASE("threads without work end, and new ones start when there is some") {
+TEST_CASE("idle threads end, and new ones start for new jobs") {
   auto with_short_idle = limits(4, 100);
   with_short_idle.idle = microseconds(100);
   TestPool pool(with_short_idle, run_jobs);
@@ -89,7 +89,7 @@ TEST_CASE("threads without work end, and new ones start when there is some") {
   REQUIRE(pool->join(Deadline::in(patience)));
 }
 
-TEST_CASE("a thread stays while work waits for a slot") {
+TEST_CASE("a thread stays while a job waits for a slot") {
   auto with_short_idle = limits(2, 100);
   with_short_idle.idle = microseconds(10);
   Mutex mutex;
@@ -155,7 +155,7 @@ TEST_CASE("the worker that parked last is woken first") {
   CHECK(ran_on.size() == 1);
 }
 
-TEST_CASE("work queued behind one that hangs against all experience goes on after a kick") {
+TEST_CASE("jobs behind an unexpectedly hanging job go on after a kick") {
   Gate gate;
   Jobs hanging(1);
   TestPool pool(limits(3, 100), [&](const Claim& claim) {
@@ -175,7 +175,7 @@ TEST_CASE("work queued behind one that hangs against all experience goes on afte
   REQUIRE(pool->join(Deadline::in(patience)));
 }
 
-TEST_CASE("after a kick the estimate is forgotten, so that all workers take part") {
+TEST_CASE("a kick clears the estimate, so that all workers take part") {
   Gate gate;
   std::atomic<bool> hold{false};
   TestPool pool(limits(4, 100), [&](const Claim& claim) {
@@ -197,7 +197,7 @@ TEST_CASE("after a kick the estimate is forgotten, so that all workers take part
   CHECK(behind.all_ran());
 }
 
-TEST_CASE("without any available thread a batch is refused as full, and taken when there is one") {
+TEST_CASE("without a thread a batch is refused as full, and accepted once there is a thread") {
   std::atomic<int> calls{0};
   TestPool pool(limits(2, 10), run_jobs, TestPool::Finish::on_return, [&] { ++calls; });
   Jobs jobs(3);
@@ -215,7 +215,7 @@ TEST_CASE("without any available thread a batch is refused as full, and taken wh
   CHECK(jobs.all_ran());
 }
 
-TEST_CASE("a pool that is refused further threads goes on with those it has, and asks again after a kick") {
+TEST_CASE("a pool that cannot start more threads uses its existing ones, and tries again after a kick") {
   Gate first_gate;
   Gate second_gate;
   std::atomic<bool> second{false};

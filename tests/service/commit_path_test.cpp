@@ -50,16 +50,16 @@ struct Committer {
 
 }  // namespace
 
-TEST_CASE("the answer to a commit that was given up does not acknowledge the next commit") {
+TEST_CASE("the answer to an abandoned commit does not acknowledge the next commit") {
   Committer test;
   test.commit(5);
-  SECTION("given up because nobody answers") {
+  SECTION("the commit is given up because no broker answers") {
     test.now += seconds(10);
     const auto given_up = test.commits->result(test.now);
     REQUIRE(given_up);
     CHECK(given_up->error == "the brokers did not answer");
   }
-  SECTION("given up because a handover commits at once") { CHECK(test.commits->forget()); }
+  SECTION("the commit is given up because a handover commits at once") { CHECK(test.commits->forget()); }
 
   test.commit(7);
   test.answer_comes();  // for the first commit
@@ -73,7 +73,7 @@ TEST_CASE("the answer to a commit that was given up does not acknowledge the nex
   CHECK_FALSE(test.commits->under_way());
 }
 
-TEST_CASE("the answer to a commit that was given up says nothing while no other commit is under way") {
+TEST_CASE("the answer to an abandoned commit changes nothing while no other commit is in flight") {
   Committer test;
   test.commit(5);
   CHECK(test.commits->forget());
@@ -82,7 +82,7 @@ TEST_CASE("the answer to a commit that was given up says nothing while no other 
   CHECK_FALSE(test.commits->under_way());
 }
 
-TEST_CASE("a commit in several requests has one result, when all of them are answered") {
+TEST_CASE("a commit in several requests has one result, after all answers") {
   Committer test;
   const std::vector<kafka::CommittedOffset> offsets{
       {{"orders", 0}, 5, {}}, {{"orders", 1}, 6, {}}, {{"orders", 2}, 7, {}}};
@@ -98,8 +98,7 @@ TEST_CASE("a commit in several requests has one result, when all of them are ans
   CHECK(result->committed.size() == 3);
 }
 
-TEST_CASE(
-    "of a commit in several requests, those that were taken count, also if another is refused or late") {
+TEST_CASE("in a commit of several requests, accepted ones count, also if another is refused or late") {
   Committer test;
   const bool refused = GENERATE(true, false);
   if (refused)

@@ -44,7 +44,7 @@ struct Handed : World {
 
 }  // namespace
 
-TEST_CASE("committed offsets that come after the first request for them was given up are used") {
+TEST_CASE("committed offsets that arrive after the first request was given up are used") {
   Handed world;
   REQUIRE(world.cluster->delay_next(1, Cluster::Request::offset_fetch, {milliseconds(700)}));
   const auto service = world.started();
@@ -52,7 +52,7 @@ TEST_CASE("committed offsets that come after the first request for them was give
   stop_cleanly(*service);
 }
 
-TEST_CASE("a coordinator that is slow each time is asked for longer") {
+TEST_CASE("a coordinator that is always slow gets a longer deadline") {
   Handed world;
   const std::vector<milliseconds> each(100, milliseconds(900));
   REQUIRE(world.cluster->delay_next(1, Cluster::Request::offset_fetch, each));
@@ -61,14 +61,14 @@ TEST_CASE("a coordinator that is slow each time is asked for longer") {
   stop_cleanly(*service);
 }
 
-TEST_CASE("a coordinator that is slow because it is asked for thousands of partitions is asked for longer") {
+TEST_CASE("a coordinator that is slow because of thousands of partitions gets a longer deadline") {
   World world(1000);
   const std::vector<milliseconds> each(100, milliseconds(1700));  // one partition may take 1.5 s
   REQUIRE(world.cluster->delay_next(1, Cluster::Request::offset_fetch, each));
   CHECK(world.committed().size() == 1000);
 }
 
-TEST_CASE("a lane does not begin without its completion map while the coordinator cannot be asked") {
+TEST_CASE("a lane waits for its completion map while the coordinator cannot be reached") {
   const CapturedLog log;
   Handed world;
   world.cluster->fail_next(Cluster::Request::offset_fetch, 100000);
@@ -79,7 +79,7 @@ TEST_CASE("a lane does not begin without its completion map while the coordinato
   stop_cleanly(*service);
 }
 
-TEST_CASE("a member that still asks for committed offsets can stop, and leaves its group") {
+TEST_CASE("a member that still asks for committed offsets can stop and leave its group") {
   for (const std::string strategy : {"range", "cooperative-sticky"}) {
     INFO(strategy);
     const CapturedLog log;
@@ -94,7 +94,7 @@ TEST_CASE("a member that still asks for committed offsets can stop, and leaves i
   }
 }
 
-TEST_CASE("a commit whose completion map is too long for the brokers is sent again with a shorter one") {
+TEST_CASE("a commit whose completion map is too long for the brokers is repeated with a shorter map") {
   World world(1);
   world.config.breaker.failures = 0;  // half of the records fail
   world.config.retry.backoff = std::chrono::hours(1);
@@ -145,8 +145,7 @@ bool knows_ids() { return kafka::linked_client().version >= 0x020300ff; }
 
 }  // namespace
 
-TEST_CASE(
-    "a map that was copied with its offset to another cluster leaves out no record, and the log says so") {
+TEST_CASE("a map copied to another cluster with its offset skips no record, and the log reports the map") {
   const CapturedLog log;
   Handed world(Left().committed().front().metadata);
   const auto service = world.started();

@@ -47,9 +47,7 @@ std::size_t done_of(const World& world, std::int32_t partition) {
 
 }  // namespace
 
-TEST_CASE(
-    "a lane that is suspended waits while the others go on, also through rebalances, until it is "
-    "resumed") {
+TEST_CASE("a suspended lane waits while others go on, also through rebalances, until it is resumed") {
   World world(2);
   world.rebalance_soon();
   const auto first = world.started();
@@ -85,7 +83,7 @@ TEST_CASE(
   stop_cleanly(*first);
 }
 
-TEST_CASE("a whole topic is suspended, and one partition of it resumed") {
+TEST_CASE("a whole topic is suspended, and one of its partitions resumed") {
   World world(3);
   const auto service = world.started();
   REQUIRE(eventually([&] { return has_lanes(*service, 3); }));
@@ -137,7 +135,7 @@ TEST_CASE("a record that fails again and again is skipped, and its partition's c
   stop_cleanly(*service);
 }
 
-TEST_CASE("without dead letters nothing is skipped, and lanes that are not here are not found") {
+TEST_CASE("without dead letters no record is skipped, and absent lanes are not found") {
   {
     World closed(1);
     closed.cluster->fail_next(kafka::EmbeddedCluster::Request::join_group, 100000);
@@ -159,9 +157,7 @@ TEST_CASE("without dead letters nothing is skipped, and lanes that are not here 
   CHECK(service->control(skip_record(0, 0)).kind != Kind::done);
 }
 
-TEST_CASE(
-    "a service is ready once it has its partitions, not when a lane makes no progress, and not when it "
-    "stops") {
+TEST_CASE("a service is ready with its partitions, and not ready with a stalled lane or during a stop") {
   World world(2);
   world.config.admin.ready.stall = seconds(1);
   world.config.retry.backoff = milliseconds(20);
@@ -210,7 +206,7 @@ TEST_CASE("a service whose brokers are gone is not ready") {
   waiting.join();
 }
 
-TEST_CASE("a service whose handler ignores that its time is over is not ready until it returns") {
+TEST_CASE("a service whose handler ignores its time-out is not ready until the handler returns") {
   const CapturedLog log;
   World world(1);
   world.timeout = milliseconds(100);
@@ -230,7 +226,7 @@ TEST_CASE("a service whose handler ignores that its time is over is not ready un
   stop_cleanly(*service);
 }
 
-TEST_CASE("a service is not ready while a record holds its lane for too long, though others go on") {
+TEST_CASE("a service is not ready while a record holds its lane for too long, even if other lanes go on") {
   World world(1);
   world.timeout = std::chrono::hours(1);
   world.config.admin.ready.stall = seconds(1);
@@ -263,7 +259,7 @@ TEST_CASE("a service is not ready while a record holds its lane for too long, th
   waiting.join();
 }
 
-TEST_CASE("a service whose workers are all busy is advised to have more") {
+TEST_CASE("a service whose workers are all busy gets the advice to add workers") {
   World world(1);
   world.advice_after = seconds(2);
   world.config.lanes.workers = 8;
@@ -308,7 +304,7 @@ bool all_committed_as_suspended(World& world) {
 
 }  // namespace
 
-TEST_CASE("a suspension of quiet lanes follows the partitions to the next owner, until it is resumed there") {
+TEST_CASE("a suspension of quiet lanes moves with the partitions to the next owner, until resumed there") {
   World world(2);  // nothing was ever produced or committed
   world.rebalance_soon();
   const auto first = world.started();
@@ -340,7 +336,7 @@ TEST_CASE("a suspension of quiet lanes follows the partitions to the next owner,
   stop_cleanly(*first);
 }
 
-TEST_CASE("a suspension lasts through a restart, and what is suspended in this process only does not") {
+TEST_CASE("a suspension survives a restart, except one of this process only") {
   World world(1);
   world.rebalance_soon();
   world.produce(5);

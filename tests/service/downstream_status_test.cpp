@@ -22,7 +22,7 @@ DownstreamStatus failing_shop() {
 
 }  // namespace
 
-TEST_CASE("an outage is said with how many calls fail, how, and since when the lanes have held") {
+TEST_CASE("an outage is described with the failed calls, their kinds, and the time since when lanes hold") {
   CHECK(
       outage_in_words(failing_shop(), noon_ms) ==
       "the downstream 127.0.0.1:8080 fails for 97 % of calls: HTTP 500 (312), time-out (4), of 325 calls in "
@@ -37,14 +37,14 @@ TEST_CASE("an outage is said with how many calls fail, how, and since when the l
              Catch::EndsWith("; last failure: no connection: Couldn't connect to server"));
 }
 
-TEST_CASE("of an outage that is younger than a minute, all calls are counted, and none from before") {
+TEST_CASE("for an outage of less than a minute, all calls since its beginning are counted") {
   auto shop = failing_shop();
   shop.out = seconds(20);
   shop.calls = {.calls = 1, .failed = 1, .kinds = {{"HTTP 500", 1}}};
   CHECK(calls_in_words(shop) == "fails for 100 % of calls: HTTP 500 (1), of 1 call since the outage began");
 }
 
-TEST_CASE("a downstream that has not been called for a minute is out as it was at its last call") {
+TEST_CASE("a downstream without calls for a minute keeps its last failures") {
   auto shop = failing_shop();
   shop.calls = {};
   CHECK(outage_in_words(shop, noon_ms)
@@ -52,7 +52,7 @@ TEST_CASE("a downstream that has not been called for a minute is out as it was a
                          "13:55:00Z; "));
 }
 
-TEST_CASE("while calls are let through again, and where no call has ever succeeded, that is said") {
+TEST_CASE("the description of an outage mentions its probes, and that no call has ever succeeded") {
   auto shop = failing_shop();
   shop.state = Breaker::State::half_open;
   shop.last_failure.clear();
@@ -67,7 +67,7 @@ TEST_CASE("while calls are let through again, and where no call has ever succeed
                      "gives up a record"));
 }
 
-TEST_CASE("a downstream that asks for fewer calls gets a pace, which is said") {
+TEST_CASE("a downstream that answers 429 gets a pace, which is described") {
   auto shop = failing_shop();
   shop.state = Breaker::State::closed;
   shop.out.reset();
@@ -85,14 +85,14 @@ TEST_CASE("a downstream that asks for fewer calls gets a pace, which is said") {
   }
 }
 
-TEST_CASE("in an outage no pace is said, for the lanes hold") {
+TEST_CASE("during an outage no pace is described, because the lanes hold") {
   auto shop = failing_shop();
   const auto words = calls_in_words(shop);
   shop.pace = 256;
   CHECK(calls_in_words(shop) == words);
 }
 
-TEST_CASE("a limit that follows the downstream is said with its range, and why it moved last") {
+TEST_CASE("an adaptive limit is described with its range and its last change") {
   const auto now = SteadyClock::now();
   auto shop = failing_shop();
   auto& limit = shop.limit.emplace();
@@ -112,7 +112,7 @@ TEST_CASE("a limit that follows the downstream is said with its range, and why i
   CHECK_THAT(limit_in_words(shop, now, noon_ms), Catch::Contains("; raised from 38 to 40 at "));
 }
 
-TEST_CASE("where too many records are rejected, it is said that none of those is given up") {
+TEST_CASE("if too many records are rejected, the description says that none is given up") {
   auto shop = failing_shop();
   shop.out.reset();
   shop.calls = {};
@@ -125,7 +125,7 @@ TEST_CASE("where too many records are rejected, it is said that none of those is
       "fails for 3 % of calls: HTTP 500 (12), of 400 calls in the last minute; it rejects far more "));
 }
 
-TEST_CASE("a downstream that works for most calls is said to fail for the others") {
+TEST_CASE("a downstream that answers most calls is described with its failures") {
   auto shop = failing_shop();
   CHECK_FALSE(out_since_ms({}, noon_ms));
   shop.state = Breaker::State::closed;
@@ -136,7 +136,7 @@ TEST_CASE("a downstream that works for most calls is said to fail for the others
   CHECK(calls_in_words(shop).empty());
 }
 
-TEST_CASE("a process without a record that waits holds nothing, so no outage is said") {
+TEST_CASE("without a waiting record nothing is held, so no outage is described") {
   auto shop = failing_shop();
   shop.calls = {};
   leave_out_outage(shop);

@@ -59,7 +59,7 @@ struct FailingWorld : World {
 
 }  // namespace
 
-TEST_CASE("what can never work is in the dead-letter topic when its offset is committed") {
+TEST_CASE("a record that can never work is in the dead-letter topic when its offset is committed") {
   for (const auto family : {config::DeadLetterHeaders::spring, config::DeadLetterHeaders::connect}) {
     FailingWorld world;
     world.config.dead_letter.headers = family;
@@ -89,8 +89,7 @@ TEST_CASE("what can never work is in the dead-letter topic when its offset is co
   }
 }
 
-TEST_CASE(
-    "the dead letter of an old record has the time of writing as timestamp, and a header has the old one") {
+TEST_CASE("the dead letter of an old record has the time of writing, and the old timestamp in a header") {
   constexpr std::int64_t year_2020 = 1'577'836'800'000;
   for (const auto family : {config::DeadLetterHeaders::spring, config::DeadLetterHeaders::connect}) {
     FailingWorld world;
@@ -117,7 +116,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("an outage opens the breaker, gives nothing up, and ends with every record done once") {
+TEST_CASE("an outage opens the breaker, gives up nothing, and ends with every record done once") {
   FailingWorld world;
   world.config.breaker.probe = milliseconds(100);
   std::atomic<bool> out{true};
@@ -141,7 +140,7 @@ TEST_CASE("an outage opens the breaker, gives nothing up, and ends with every re
   stop_cleanly(*service);
 }
 
-TEST_CASE("after an outage the last error of a lane is over, and in the outage it is not") {
+TEST_CASE("a lane's last error is past after an outage, and present during the outage") {
   FailingWorld world;
   world.config.breaker.probe = milliseconds(100);
   std::atomic<bool> out{true};
@@ -163,7 +162,7 @@ TEST_CASE("after an outage the last error of a lane is over, and in the outage i
   waiting.join();
 }
 
-TEST_CASE("more dead letters than max_rate allows wait, and their offsets with them") {
+TEST_CASE("dead letters beyond max_rate wait, and so do their offsets") {
   FailingWorld world;
   world.config.dead_letter.max_rate = 1;  // 60 rejections at once
   world.produce(100);
@@ -184,7 +183,7 @@ TEST_CASE("more dead letters than max_rate allows wait, and their offsets with t
   stop_cleanly(*service);
 }
 
-TEST_CASE("a dead-letter topic that is missing and may not be created ends the start") {
+TEST_CASE("a dead-letter topic that is missing and must not be created ends the start") {
   World world(1);
   world.config.dead_letter.topic = "nowhere";
   world.config.dead_letter.create = false;
@@ -197,8 +196,7 @@ TEST_CASE("a dead-letter topic that is missing and may not be created ends the s
   }));
 }
 
-TEST_CASE(
-    "a start asks for all dead-letter topics at once, however many they are and however far the brokers") {
+TEST_CASE("a start checks all dead-letter topics at once, whatever their number and the latency") {
   World world(1);
   world.config.dead_letter.topic = "{topic}-dlt";
   world.config.dead_letter.create = false;
@@ -215,8 +213,7 @@ TEST_CASE(
   stop_cleanly(*service);
 }
 
-TEST_CASE(
-    "a service does not consume its own dead letters, whatever its pattern matches, and when they come") {
+TEST_CASE("a service does not consume its own dead letters, whatever its pattern and their time") {
   CapturedLog log;
   FailingWorld world;
   world.config.topics = {"^orders.*"};
@@ -238,7 +235,7 @@ TEST_CASE(
   stop_cleanly(*service);
 }
 
-TEST_CASE("a stream in which every record fails holds, and an operator can decide that the records are bad") {
+TEST_CASE("a stream in which every record fails holds, and an operator can declare the records bad") {
   FailingWorld world;
   world.config.breaker.probe = milliseconds(50);
   world.produce(20);
@@ -280,7 +277,7 @@ bool eventually_among_others(World& world, Condition condition) {
 
 }  // namespace
 
-TEST_CASE("a record that fails among others goes on in its retry topics, and its partition without it") {
+TEST_CASE("a record that fails among others moves to its retry topics, and its partition goes on") {
   FailingWorld world;
   REQUIRE(world.cluster->create_topic("orders-retry-300ms", 2));
   REQUIRE(world.cluster->create_topic("orders-retry-1s", 2));
@@ -318,7 +315,7 @@ TEST_CASE("a record that fails among others goes on in its retry topics, and its
   CHECK(origins == std::set<Place>{{0, 0}, {1, 0}});
 }
 
-TEST_CASE("what a stranger writes to a retry topic ends, and in the dead-letter topic of its source") {
+TEST_CASE("a foreign record in a retry topic ends in the dead-letter topic of its source") {
   FailingWorld world;
   REQUIRE(world.cluster->create_topic("orders-retry-300ms", 2));
   world.config.retry.topics = {{"300ms", milliseconds(300)}};

@@ -26,7 +26,7 @@ void produce_one_batch(World& world, int records) {
 
 }  // namespace
 
-TEST_CASE("a batch of zstd is read although it is larger than 100 MB when it is decompressed") {
+TEST_CASE("a zstd batch is read although it is larger than 100 MB when decompressed") {
   World world(1);
   produce_one_batch(world, 110);
   const auto service = world.started();
@@ -34,7 +34,7 @@ TEST_CASE("a batch of zstd is read although it is larger than 100 MB when it is 
   stop_cleanly(*service);
 }
 
-TEST_CASE("a batch that is larger than receive.message.max.bytes names this key, and not a skip") {
+TEST_CASE("a batch larger than receive.message.max.bytes is reported with this key, not with a skip") {
   World world(1);
   world.config.lanes.memory = 1 << 20;
   world.config.kafka["receive.message.max.bytes"] = {"60000000", "", false};

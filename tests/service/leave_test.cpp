@@ -62,7 +62,7 @@ Seen stays_committed() {
 
 }  // namespace
 
-TEST_CASE("a lane that stays is committed while another one drains for its new member") {
+TEST_CASE("a lane that stays commits while another lane drains for its new member") {
   // The embedded coordinator refuses the SyncGroup of a member that sends its own after the leader's. Then
   // the member joins again, and until all others have done so every commit is refused.
   auto seen = Seen::disturbed;
@@ -70,7 +70,7 @@ TEST_CASE("a lane that stays is committed while another one drains for its new m
   CHECK(seen == Seen::committed);
 }
 
-TEST_CASE("a member that is told to stop while it joins its group again leaves when the join has ended") {
+TEST_CASE("a member that stops while it joins its group again leaves when the join has ended") {
   const CapturedLog log;
   World world(1);
   world.config.lanes.drain = patience;
@@ -90,7 +90,7 @@ TEST_CASE("a member that is told to stop while it joins its group again leaves w
 // So the member joins for the first time, and after it was expelled. (Expulsion itself cannot be shown here:
 // for an expelled member the embedded coordinator keeps a ghost, which leads the group until the session is
 // over.)
-TEST_CASE("a member that joins without a name leaves by the name that the group gives it") {
+TEST_CASE("a member without a name leaves by the id that the group has assigned") {
   World world(1);
   TestHandler handler(world.history, do_nothing, seconds(30), 256);
   lane::Downstream no_breaker("none", {.breaker = {.failures = 0}});

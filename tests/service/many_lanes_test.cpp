@@ -63,7 +63,7 @@ constexpr Duration with_many_lanes = 3 * patience;
 
 }  // namespace
 
-TEST_CASE("10,000 lanes are assigned, do their records, commit, drain and end") {
+TEST_CASE("10,000 lanes are assigned, finish their records, commit, drain and end") {
   World world(partitions);
   commit_beginnings(world);
   produce(world);

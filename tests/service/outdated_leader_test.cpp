@@ -33,7 +33,7 @@ struct OutdatedLeader : World {
 
 }  // namespace
 
-TEST_CASE_METHOD(OutdatedLeader, "a leader of the past leads no lane back to the log's start") {
+TEST_CASE_METHOD(OutdatedLeader, "an outdated leader leads no lane back to the log's start") {
   produce(batch);
   const auto service = started();
   REQUIRE(caught_up());
@@ -49,7 +49,7 @@ TEST_CASE_METHOD(OutdatedLeader, "a leader of the past leads no lane back to the
   stop_cleanly(*service);
 }
 
-TEST_CASE_METHOD(OutdatedLeader, "a lane at work goes on where it was when a leader of the past answers") {
+TEST_CASE_METHOD(OutdatedLeader, "a running lane goes on at its place when an outdated leader answers") {
   Gate gate;
   most_per_task = 1;
   produce(batch);

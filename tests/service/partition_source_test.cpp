@@ -30,7 +30,7 @@ std::int64_t next(lane::PartitionSource& source) {
 
 }  // namespace
 
-TEST_CASE("a partition that was given back while paused delivers when it comes back") {
+TEST_CASE("a partition that was given back while paused delivers when it is assigned again") {
   auto cluster = kafka::EmbeddedCluster::start(1);
   REQUIRE(cluster);
   REQUIRE((*cluster)->create_topic(partition.topic, 1));
@@ -56,8 +56,7 @@ TEST_CASE("a partition that was given back while paused delivers when it comes b
   consumer->reset();
 }
 
-TEST_CASE(
-    "what an earlier lane heard of its log is not known to a later one, for which the topic may be new") {
+TEST_CASE("a lane does not inherit an earlier lane's knowledge of the log, because the topic may be new") {
   auto cluster = kafka::EmbeddedCluster::start(1);
   REQUIRE(cluster);
   REQUIRE((*cluster)->create_topic(partition.topic, 1));

@@ -55,8 +55,7 @@ bool share(const Service& a, const Service& b, std::size_t partitions) {
 
 }  // namespace
 
-TEST_CASE(
-    "a member that joins takes partitions over, one that leaves gives them back, and no record is lost") {
+TEST_CASE("a joining member takes over partitions, a leaving one gives them back, and no record is lost") {
   for (const std::string strategy : {"range", "cooperative-sticky"}) {
     INFO(strategy);
     World world(4);
@@ -87,18 +86,18 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("a member that the group does not let in is not ready, before its first assignment and after") {
+TEST_CASE("a member that the group does not admit is not ready, before its first assignment and after") {
   World world(1);
   world.rebalance_soon();
   world.config.kafka["max.poll.interval.ms"] = {"4000", "", false};  // also the longest time of a rebalance
   const auto refuse = [&] { world.cluster->fail_next(Cluster::Request::join_group, 100000); };
-  SECTION("before") {
+  SECTION("before its first assignment") {
     refuse();
     const auto service = world.started();
     CHECK(codes(*service) == std::vector<std::string>{"unassigned"});
     stop_cleanly(*service);
   }
-  SECTION("after") {
+  SECTION("after its first assignment") {
     const auto service = world.started();
     REQUIRE(eventually([&] { return service->readiness().ready(); }));
     world.read_a_record();
@@ -109,7 +108,7 @@ TEST_CASE("a member that the group does not let in is not ready, before its firs
   }
 }
 
-TEST_CASE("the members of one process share the partitions, static ones under names of their own") {
+TEST_CASE("the members of one process share the partitions, and static members have names of their own") {
   for (const bool is_static : {false, true}) {
     INFO(is_static);
     World world(4);
@@ -127,7 +126,7 @@ TEST_CASE("the members of one process share the partitions, static ones under na
   }
 }
 
-TEST_CASE("members of one process leave together: none sees the group rebalance while it drains") {
+TEST_CASE("members of one process leave together: none sees a rebalance while it drains") {
   World world(2);
   world.rebalance_soon();
   world.config.consumers = 2;
@@ -151,7 +150,7 @@ TEST_CASE("members of one process leave together: none sees the group rebalance 
   CHECK(world.committed_offsets() == world.ends());
 }
 
-TEST_CASE("a broker that goes down and comes back costs no record") {
+TEST_CASE("a broker that restarts costs no record") {
   const CapturedLog log;
   World world(2);
   Gate back_again;
@@ -174,7 +173,7 @@ TEST_CASE("a broker that goes down and comes back costs no record") {
   stop_cleanly(*service);
 }
 
-TEST_CASE("commits that fail are made again") {
+TEST_CASE("failed commits are repeated") {
   World world(2);
   const auto service = world.started();
   CHECK(eventually([&] { return service->snapshot().size() == 2; }));
@@ -185,7 +184,7 @@ TEST_CASE("commits that fail are made again") {
   stop_cleanly(*service);
 }
 
-TEST_CASE("the last commit of a drain is made again when it was refused for an outdated epoch") {
+TEST_CASE("the last commit of a drain is repeated if it was refused for an outdated epoch") {
   World world(1);
   world.rebalance_soon();
   world.config.commit.interval = std::chrono::hours(1);  // so that only the drain commits
@@ -204,7 +203,7 @@ TEST_CASE("the last commit of a drain is made again when it was refused for an o
   CHECK(world.each_done_once());
 }
 
-TEST_CASE("committed offsets that cannot be read at first are asked for again: nothing runs twice") {
+TEST_CASE("committed offsets that cannot be read at first are requested again, and nothing runs twice") {
   World world(1);
   world.rebalance_soon();
   world.produce(50);
@@ -221,7 +220,7 @@ TEST_CASE("committed offsets that cannot be read at first are asked for again: n
   CHECK(world.each_done_once());
 }
 
-TEST_CASE("a member that the group has expelled loses its lanes, joins again, and nothing is skipped") {
+TEST_CASE("a member expelled by the group loses its lanes and joins again, and nothing is skipped") {
   World world(2);
   world.rebalance_soon();
   world.produce(20);
@@ -240,7 +239,7 @@ TEST_CASE("a member that the group has expelled loses its lanes, joins again, an
   stop_cleanly(*service);
 }
 
-TEST_CASE("a member that lost its partition again and again at one offset is not taken for one that died") {
+TEST_CASE("a member that lost its partition repeatedly at one offset does not count as dead") {
   const CapturedLog log;
   World world(1);
   world.rebalance_soon();
@@ -265,9 +264,7 @@ TEST_CASE("a member that lost its partition again and again at one offset is not
   stop_cleanly(*service);
 }
 
-TEST_CASE(
-    "a topic that matches the pattern later is consumed, and outgrowing the memory plan starts members "
-    "over") {
+TEST_CASE("a topic that matches the pattern later is consumed, and a plan that it exceeds restarts members") {
   World world(2);
   world.rebalance_soon();
   world.config.topics = {"^orders.*"};
@@ -284,9 +281,7 @@ TEST_CASE(
   CHECK(world.each_done_once());
 }
 
-TEST_CASE(
-    "members that start one after the other wait for running records only, while no time of a record is "
-    "known") {
+TEST_CASE("members that start in turn wait only for running records while no service time is known") {
   World world(4);
   world.rebalance_soon();
   world.most_per_task = 1;
@@ -327,7 +322,7 @@ TEST_CASE(
   for (const auto* service : {&a, &b, &c}) stop_cleanly(**service);
 }
 
-TEST_CASE("a handler that works longer than the drain does not end the process when members start over") {
+TEST_CASE("a handler that works longer than the drain does not end the process when members restart") {
   const CapturedLog log;
   World world(2);
   world.rebalance_soon();
@@ -363,8 +358,7 @@ TEST_CASE("a handler that works longer than the drain does not end the process w
   CHECK(ended.abandoned == 1);
 }
 
-TEST_CASE(
-    "topics that change while revoked partitions drain: nothing runs twice, and all partitions are read") {
+TEST_CASE("topics that change while revoked partitions drain run nothing twice, and all are read") {
   for (const std::string strategy : {"range", "cooperative-sticky"}) {
     INFO(strategy);
     World world(2);

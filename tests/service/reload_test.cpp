@@ -6,7 +6,7 @@
 using namespace laneway;
 using namespace laneway::service;
 
-TEST_CASE("settings change in flight, again and again, and no record is lost, run twice or moved") {
+TEST_CASE("settings change repeatedly while the service runs, and no record is lost, repeated or moved") {
   World world(4);
   world.rebalance_soon();
   world.config.consumers = 2;
@@ -39,7 +39,7 @@ TEST_CASE("settings change in flight, again and again, and no record is lost, ru
   CHECK(world.committed_offsets() == world.ends());
 }
 
-TEST_CASE("a service that has not started or that stops changes nothing") {
+TEST_CASE("a service that has not started, or that stops, changes nothing") {
   World world(1);
   auto wanted = world.config;
   wanted.lanes.workers = 3;
@@ -56,7 +56,7 @@ TEST_CASE("a service that has not started or that stops changes nothing") {
   CHECK_FALSE(service->wait().stuck);
 }
 
-TEST_CASE("another drain counts for the next stop") {
+TEST_CASE("a changed drain applies to the next stop") {
   World world(1);
   world.config.lanes.drain = std::chrono::hours(1);
   world.produce(1);
@@ -114,7 +114,7 @@ TEST_CASE("the rate of the process can be raised while it holds the lanes") {
   stop_cleanly(*service);
 }
 
-TEST_CASE("the rate of dead letters can be raised while they wait for it") {
+TEST_CASE("the rate of dead letters can be raised while dead letters wait") {
   World world(1);
   REQUIRE(world.cluster->create_topic("orders-dlt", 1));
   world.config.dead_letter.topic = "{topic}-dlt";

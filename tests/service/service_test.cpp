@@ -81,7 +81,7 @@ class Asynchronous final : public handler::Handler {
 
 }  // namespace
 
-TEST_CASE("the metrics tell that every slot is at work, with threads and without") {
+TEST_CASE("the metrics show that every slot is busy, with threads and without") {
   World world(1);
   world.rebalance_soon();
   world.config.lanes.workers = 4;
@@ -114,7 +114,7 @@ TEST_CASE("the metrics tell that every slot is at work, with threads and without
   stop_cleanly(*service);
 }
 
-TEST_CASE("a service runs every record once and has committed all of it when it stops") {
+TEST_CASE("a service runs every record once, and has committed all when it stops") {
   World world(4, 2);
   world.produce(500);
   const auto service = world.started();
@@ -132,7 +132,7 @@ TEST_CASE("a service runs every record once and has committed all of it when it 
   CHECK(world.committed_offsets() == world.ends());
 }
 
-TEST_CASE("the drain at a stop commits what was taken, though no commit was due") {
+TEST_CASE("the drain at a stop commits the finished records, although no commit was due") {
   World world(2);
   world.config.commit.interval = std::chrono::hours(1);
   world.produce(100);
@@ -153,7 +153,7 @@ TEST_CASE("the drain at a stop commits what was taken, though no commit was due"
   CHECK(world.committed_offsets() == world.ends());
 }
 
-TEST_CASE("a restart goes on where the last service stopped") {
+TEST_CASE("a restart continues where the last service stopped") {
   World world(2);
   world.rebalance_soon();
   for (int run = 0; run < 2; ++run) {
@@ -165,7 +165,7 @@ TEST_CASE("a restart goes on where the last service stopped") {
   CHECK(world.each_done_once());
 }
 
-TEST_CASE("a restart runs again only what the committed map does not hold") {
+TEST_CASE("a restart runs again only the records that are not in the committed map") {
   World world(1);
   world.rebalance_soon();
   world.most_per_task = 1;
@@ -191,7 +191,7 @@ TEST_CASE("a restart runs again only what the committed map does not hold") {
   CHECK(world.committed_offsets() == world.ends());
 }
 
-TEST_CASE("metadata that is no completion map is ignored, the offset beside it is not") {
+TEST_CASE("metadata that is not a completion map is ignored, but its offset is used") {
   World world(1);
   world.produce(20);
   {
@@ -242,7 +242,7 @@ TEST_CASE("a handler that ignores its stop leaves the service stuck, and its rec
   released.open();  // before this, a stuck service cannot be destroyed
 }
 
-TEST_CASE("the second stop ends the drain at once") {
+TEST_CASE("a second stop ends the drain at once") {
   World world(1);
   world.config.lanes.drain = std::chrono::hours(1);
   world.produce(1);
@@ -261,13 +261,13 @@ TEST_CASE("the second stop ends the drain at once") {
   CHECK(world.committed_offsets().front() <= 0);
 }
 
-TEST_CASE("a stop of a service that has no partition yet needs no drain") {
+TEST_CASE("a stop of a service without partitions needs no drain") {
   World world(1);
   const auto service = world.started();
   stop_cleanly(*service);
 }
 
-TEST_CASE("a service whose brokers do not answer says so when its start deadline is over") {
+TEST_CASE("a service whose brokers do not answer reports that at its start deadline") {
   World world(1);
   world.config.kafka["bootstrap.servers"].value = "127.0.0.1:1";
   world.config.start_deadline = milliseconds(500);
@@ -276,7 +276,7 @@ TEST_CASE("a service whose brokers do not answer says so when its start deadline
   CHECK(status.error().kind == ErrorKind::unavailable);
 }
 
-TEST_CASE("a start that fails reports what the brokers answered last, although they are silent by then") {
+TEST_CASE("a failed start reports the last answer of the brokers, even if they are silent by then") {
   World world(1);
   world.config.dead_letter.topic = "nowhere";
   world.config.dead_letter.create = false;
@@ -303,7 +303,7 @@ TEST_CASE("a start that fails reports what the brokers answered last, although t
   }));
 }
 
-TEST_CASE("a topic that may not be read holds the start up, however late the refusal comes") {
+TEST_CASE("a topic without the right to read delays the start, however late the refusal comes") {
   using kafka::EmbeddedCluster;
   World world(1);
   REQUIRE(world.cluster->delay_next(1, EmbeddedCluster::Request::list_offsets,
@@ -333,7 +333,7 @@ TEST_CASE("a stop while a service waits for its broker ends the start without an
   CHECK_FALSE(service->wait().error);
 }
 
-TEST_CASE("records that fail are tried again, and those that never work commit nothing beyond them") {
+TEST_CASE("failed records are retried, and records that never work commit nothing beyond them") {
   World world(1);
   world.produce(30);
   world.config.lanes.drain = milliseconds(100);
@@ -354,7 +354,7 @@ TEST_CASE("records that fail are tried again, and those that never work commit n
   CHECK_FALSE(map.contains(20));
 }
 
-TEST_CASE("commits and drains are measured, and a record that outlives its drain is abandoned") {
+TEST_CASE("commits and drains are measured, and a record that outlasts its drain is abandoned") {
   World world(1);
   world.most_per_task = 1;
   world.config.lanes.workers = 2;
@@ -398,7 +398,7 @@ TEST_CASE("a service has every metric of the table, with its labels") {
   stop_cleanly(*service);
 }
 
-TEST_CASE("a record that waits for its next attempt lets go of the buffer that it was fetched in") {
+TEST_CASE("a record that waits for its next attempt releases its fetch buffer") {
   World world(1);
   world.produce(1);
   std::atomic<const char*> fetched{nullptr}, waited{nullptr};
@@ -412,7 +412,7 @@ TEST_CASE("a record that waits for its next attempt lets go of the buffer that i
   stop_cleanly(*service);
 }
 
-TEST_CASE("a process with very many partitions has series of the first and one of the others") {
+TEST_CASE("a process with very many partitions has series of the first ones and one of the others") {
   World world(300);
   const auto service = world.started();
   CHECK(eventually([&] { return service->snapshot().size() == 300; }));

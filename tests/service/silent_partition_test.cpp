@@ -67,7 +67,7 @@ struct PausedPartition : World {
 
 }  // namespace
 
-TEST_CASE_METHOD(PausedPartition, "a partition that the client takes for paused is resumed") {
+TEST_CASE_METHOD(PausedPartition, "a partition that the client holds to be paused is resumed") {
   REQUIRE(turn_until([&] { return history.distinct_done() == 20; }));
   CHECK(each_done_once());
   CHECK(silences.count(lane::SilenceStep::seek) > 0);

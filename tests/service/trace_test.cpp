@@ -25,7 +25,7 @@ std::multiset<std::string> spans_at(handler::HttpServer& collector) {
 
 }  // namespace
 
-TEST_CASE("every attempt of a service has a span where it is asked to, and none where it is not") {
+TEST_CASE("every attempt of a service has a span on request, and otherwise none") {
   const tracing::PatientExport patient;
   for (const bool on : {true, false}) {
     INFO(on);
@@ -47,7 +47,7 @@ TEST_CASE("every attempt of a service has a span where it is asked to, and none 
   }
 }
 
-TEST_CASE("a collector that never answers slows no record, nor the stop") {
+TEST_CASE("a collector that never answers delays neither records nor the stop") {
   handler::RawServer silent([](handler::Connection& connection) {
     while (!connection.read_request().empty()) continue;
   });

@@ -99,7 +99,7 @@ std::uint64_t youngest(const Service& service) {
 
 }  // namespace
 
-TEST_CASE("records are copied in transactions, each once, and the last one ends with the service") {
+TEST_CASE("records are copied in transactions, each once, and the last transaction ends with the service") {
   Copying world;
   world.write(200);
   const auto service = world.copy();
@@ -113,7 +113,7 @@ TEST_CASE("records are copied in transactions, each once, and the last one ends 
   CHECK(world.nothing_twice());
 }
 
-TEST_CASE("records that brokers refuse fail their transaction, and all of it is done again") {
+TEST_CASE("records that brokers refuse fail their transaction, and all of the transaction is repeated") {
   Copying world;
   world.write(600);
   world.config.lanes.rate = {10, 0, milliseconds(500)};  // so that some records are committed before the
@@ -142,7 +142,7 @@ TEST_CASE("a lane without a committed offset starts over from its first record")
   CHECK(world.nothing_missing());
 }
 
-TEST_CASE("a service whose transactions hang in the client ends with an error, and loses nothing") {
+TEST_CASE("a service whose transactions hang in the client ends with an error and loses nothing") {
   if (kafka::libraries().front().version.find("(bundled)") != std::string::npos) {
     WARN("left out: the bundled client returns from each call");
     return;
@@ -175,7 +175,7 @@ TEST_CASE("a service whose transactions hang in the client ends with an error, a
   CHECK(world.nothing_missing());
 }
 
-TEST_CASE("a record that brokers refuse is left out of the next transaction, and a dead letter") {
+TEST_CASE("a record that brokers refuse is left out of the next transaction and becomes a dead letter") {
   Copying world;
   REQUIRE(world.cluster->create_topic("orders-dlt", partitions));
   world.config.dead_letter.topic = "{topic}-dlt";
@@ -209,7 +209,7 @@ TEST_CASE("lost partitions fail the transaction, and nothing is lost") {
   CHECK(world.nothing_missing());
 }
 
-TEST_CASE("a stop whose last transaction fails names each partition, and counts the records that run again") {
+TEST_CASE("a stop whose last transaction fails names each partition and the number of records to repeat") {
   const CapturedLog log;
   Copying world;
   world.config.commit = {std::chrono::hours(1), 1'000'000};  // the only transaction ends with the service

@@ -17,7 +17,7 @@ constexpr std::uint64_t most_stories = 30;  // for each bug; nearly all need one
 
 }  // namespace
 
-TEST_CASE("stories find each bug that is planted into the behaviour") {
+TEST_CASE("stories find each planted bug") {
   std::vector<Bug> left;
   for (int i = 1; i < bugs; ++i) left.push_back(static_cast<Bug>(i));
   for (std::uint64_t seed = 1; seed <= most_stories && !left.empty(); ++seed) {

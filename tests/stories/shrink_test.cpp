@@ -41,7 +41,7 @@ std::optional<Result> stand_in(const Story& story) {
 
 }  // namespace
 
-TEST_CASE("a story that fails is cut down to the fault and the setting by which it breaks the rule") {
+TEST_CASE("a failing story is cut down to the fault and the setting that break the rule") {
   const auto story = large_story();
   const auto failed = stand_in(story);
   REQUIRE(failed->breaches.size() == 1);
@@ -59,7 +59,7 @@ TEST_CASE("a story that fails is cut down to the fault and the setting by which 
   REQUIRE(stand_in(smallest.story)->breaches.size() == 1);
 }
 
-TEST_CASE("a story of which every smaller one passes, or cannot be judged, stays as it is") {
+TEST_CASE("a failing story stays as it is if every smaller one passes or cannot be judged") {
   const auto story = large_story();
   const auto nothing_fails = [](const Story&) { return std::optional<Result>(Result{}); };
   const auto nothing_ends = [](const Story&) { return std::optional<Result>(); };

@@ -25,7 +25,7 @@ std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
 
 }  // namespace
 
-TEST_CASE("in every story nothing is lost, early or unexplained, and the service comes back") {
+TEST_CASE("every story loses nothing, explains everything, and ends with a working service") {
   const auto first = from_environment("LANEWAY_FIRST_SEED", 1);
   const auto seeds = from_environment("LANEWAY_SEEDS", 150);
   const auto shrink = seconds(from_environment("LANEWAY_SHRINK", 60));
@@ -44,7 +44,7 @@ TEST_CASE("in every story nothing is lost, early or unexplained, and the service
   if (broken.empty()) CHECK(judged * 10 >= seeds * 9);
 }
 
-TEST_CASE("a process that ends badly is explained by its status and what it wrote last") {
+TEST_CASE("a process that ends badly is reported with its status and its last output") {
   const std::string over = "Filters: [child]\nSTORY-FIGURES 384 records\nSTORY-END\n";
   CHECK(text_of_bad_end(over + "the rest", 3 << 8) ==
         "the process ended with exit status 3 after the story was over; its output since: the rest");
@@ -61,7 +61,7 @@ TEST_CASE("a process that ends badly is explained by its status and what it wrot
             over);
 }
 
-TEST_CASE("a story in a process of its own", "[.][child]") {
+TEST_CASE("a story runs in a process of its own", "[.][child]") {
   const CapturedLog log;
   play_as_child();
 }

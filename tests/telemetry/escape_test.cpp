@@ -6,7 +6,7 @@
 
 using namespace laneway;
 
-TEST_CASE("an excerpt is the beginning of bytes, escaped, and says that more follows") {
+TEST_CASE("an excerpt is the escaped beginning of the bytes, and shows that more follows") {
   CHECK(telemetry::excerpt("") == "");
   CHECK(telemetry::excerpt("a\nb", 3) == "a\\nb");
   CHECK(telemetry::excerpt("\x1b[1m", 1) == "\\x1b...");

@@ -85,13 +85,13 @@ class Journal {
 
 }  // namespace
 
-TEST_CASE("only the stream that JOURNAL_STREAM names is the journal's") {
+TEST_CASE("only the stream that JOURNAL_STREAM names belongs to the journal") {
   CHECK(is_journal_stream("9:8766", 9, 8766));
   for (const char* other : {"", ":", "9:", "9:876", "9:87660", "8766:9", "09:8766", "9:8766 ", "x"})
     CHECK_FALSE(is_journal_stream(other, 9, 8766));
 }
 
-TEST_CASE("standard error is asked for its device and inode") {
+TEST_CASE("standard error is identified by its device and inode") {
   struct stat status {};
   REQUIRE(::fstat(2, &status) == 0);
   const auto own = std::to_string(status.st_dev) + ":" + std::to_string(status.st_ino);
@@ -103,7 +103,7 @@ TEST_CASE("standard error is asked for its device and inode") {
   CHECK_FALSE(standard_error_is_journal());
 }
 
-TEST_CASE("an entry for the journal has the line as its message, and each field by itself") {
+TEST_CASE("an entry for the journal has the line as its message, and each field separately") {
   const auto entry = read_entry(journal_entry(Level::warn, "record failed",
                                               {{"topic", "orders"},
                                                {"partition", 3},
@@ -132,7 +132,7 @@ TEST_CASE("an entry for the journal has the line as its message, and each field 
   CHECK(read_entry(journal_entry(Level::debug, "x", {})).at("PRIORITY") == "7");
 }
 
-TEST_CASE("whatever is logged, the journal reads the fields that were meant") {
+TEST_CASE("the journal reads exactly the logged fields, whatever they contain") {
   REQUIRE(rc::check([](const std::string& message, const std::string& value) {
     const auto entry = read_entry(journal_entry(Level::info, message, {{"key", value}}));
     RC_ASSERT(entry.size() == (value.empty() ? 3U : 4U));  // a field without a value is left out
@@ -140,7 +140,7 @@ TEST_CASE("whatever is logged, the journal reads the fields that were meant") {
   }));
 }
 
-TEST_CASE("entries reach the journal, also when it is started anew") {
+TEST_CASE("entries reach the journal, also after its restart") {
   Journal journal;
   JournalSocket socket(journal.path());
   CHECK(socket.send("MESSAGE=a\n"));
@@ -154,7 +154,7 @@ TEST_CASE("entries reach the journal, also when it is started anew") {
   CHECK(socket.send("MESSAGE=d\n"));
 }
 
-TEST_CASE("a journal that does not read is not waited for") {
+TEST_CASE("the log does not wait for a journal that does not read") {
   Journal journal;
   JournalSocket socket(journal.path(), milliseconds(1));
   int sent = 0;
@@ -165,7 +165,7 @@ TEST_CASE("a journal that does not read is not waited for") {
   CHECK(socket.send("MESSAGE=b\n"));
 }
 
-TEST_CASE("the log goes to the journal, and to the stream where there is none") {
+TEST_CASE("the log goes to the journal, or to the stream without a journal") {
   Journal journal;
   std::array<int, 2> ends{};
   REQUIRE(::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) == 0);

@@ -90,13 +90,13 @@ TEST_CASE("a message of one word is not quoted") {
   CHECK(captured.text() == "level=warn msg=abandoned topic=orders partition=0 offset=42\n");
 }
 
-TEST_CASE("fields without a value are left out") {
+TEST_CASE("fields without a value are omitted") {
   CapturedLog captured(Format::text);
   info("lane draining", {{"topic", "orders"}, {"offset", -1}, {"", "x"}, {"why", ""}, {"left", 0}});
   CHECK(captured.text() == "level=info msg=\"lane draining\" topic=orders left=0\n");
 }
 
-TEST_CASE("common fields come in the documented order, others before the outcome") {
+TEST_CASE("common fields come in the documented order, and others before the outcome") {
   CapturedLog captured(Format::text);
   info("x", {{"error", "late"},
              {"brokers", 3U},
@@ -190,7 +190,7 @@ TEST_CASE("a JSON line is one valid object with typed values") {
   CHECK(event["ts"].get<std::string>().size() == 24);
 }
 
-TEST_CASE("a long value is cut and says how long it was") {
+TEST_CASE("a long value is cut, and its full length is printed") {
   CapturedLog captured(Format::text);
   info("x", {{"error", std::string(5000, 'a')}});
   CHECK(captured.text() == "level=info msg=x error=\"" + std::string(2048, 'a') + "... (5000 bytes)\"\n");
@@ -205,7 +205,7 @@ TEST_CASE("lines below the level are not written") {
   CHECK(captured.text() == "level=debug msg=yes\n");
 }
 
-TEST_CASE("lines of several threads do not mix") {
+TEST_CASE("lines of several threads are not mixed") {
   CapturedLog captured(Format::text);
   // All of it fits: lines are lost when a reader is too slow, which is not what this is about.
   REQUIRE(::fcntl(captured.pipe.writing(), F_SETPIPE_SZ, 1 << 20) >= 0);
@@ -248,7 +248,7 @@ TEST_CASE("a reader that stopped costs lines, not the service, and the loss is r
   CHECK((written + count == 400 || written + count == 401));
 }
 
-TEST_CASE("a line after one that was cut starts on a line of its own") {
+TEST_CASE("a line after a cut line starts on a line of its own") {
   Pipe pipe;
   LineWriter writer(pipe.writing(), milliseconds(0));
   const std::string large(100000, 'a');
@@ -270,7 +270,7 @@ TEST_CASE("a log without a reader does not end the process") {
   CHECK_FALSE(closed.write("line\n"));
 }
 
-TEST_CASE("a message repeated without end is printed a few times and then counted") {
+TEST_CASE("a message that repeats endlessly is printed a few times and then counted") {
   CapturedLog captured(Format::text);
   for (int i = 0; i < 100; ++i)
     log_repeating(Level::warn, "broker " + std::to_string(i), "client", {{"n", i}});

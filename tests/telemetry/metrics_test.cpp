@@ -83,7 +83,7 @@ Sample sample(std::vector<std::pair<std::string, std::string>> labels, double va
 
 }  // namespace
 
-TEST_CASE("a counter and a gauge appear with help, type and labels") {
+TEST_CASE("a counter and a gauge have help, type and labels") {
   const auto page = read_page(render_metrics({[] {
     return std::vector<Family>{
         Family(metric("lane_lag_records"), {sample({{"topic", "orders"}, {"partition", "3"}}, 17)}),
@@ -149,7 +149,7 @@ TEST_CASE("large and small values keep their digits") {
   CHECK(page.series.at("laneway_lane_held_seconds_total|partition=0") == 0.0000125);
 }
 
-TEST_CASE("families of one name from several providers are one family") {
+TEST_CASE("families of one name from several providers are merged into one family") {
   const auto of = [](const char* partition) {
     return [=] {
       return std::vector<Family>{Family(metric("pool_inflight"), {sample({{"partition", partition}}, 1)})};
@@ -167,7 +167,7 @@ TEST_CASE("series beyond the cap are left out and counted") {
   CHECK(page.series.at("laneway_metrics_omitted_series|metric=laneway_pool_inflight") == 2);
 }
 
-TEST_CASE("the pool's names of every service are there without the prefix, where they are asked for") {
+TEST_CASE("the pool's names have their copies without the prefix, on request") {
   const std::vector<Provider> providers{[] {
     return std::vector<Family>{Family(metric("pool_inflight"), {sample({{"partition", "0"}}, 3)}),
                                Family(metric("pool_workers"), {sample({{"partition", "0"}}, 8)})};
@@ -180,7 +180,7 @@ TEST_CASE("the pool's names of every service are there without the prefix, where
   CHECK(read_page(render_metrics(providers)).series.size() == 2);
 }
 
-TEST_CASE("the names that dashboards and alerts stand on are there, with their types and labels") {
+TEST_CASE("the names that dashboards and alerts use exist, with their types and labels") {
   struct Promise {
     const char* name;
     const char* type;

@@ -23,14 +23,14 @@ TEST_CASE("a key is admitted a few times in a window and again in the next") {
   CHECK(limiter.admit("a", start + seconds(10)));
 }
 
-TEST_CASE("numbers do not tell keys apart") {
+TEST_CASE("different numbers do not make keys different") {
   RepeatLimiter limiter({1, seconds(10), 8});
   CHECK(limiter.admit("connect to 10.0.0.1:9092 failed after 5ms", start));
   CHECK_FALSE(limiter.admit("connect to 10.0.0.12:9092 failed after 123ms", start));
   CHECK(limiter.admit("connect to 10.0.0.1:9092 failed", start));
 }
 
-TEST_CASE("the memory for keys is bounded and the rest is counted together") {
+TEST_CASE("the memory for keys is bounded, and further keys are counted together") {
   RepeatLimiter limiter({1, seconds(10), 2});
   CHECK(limiter.admit("a", start));
   CHECK(limiter.admit("b", start));

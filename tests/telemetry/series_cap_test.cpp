@@ -73,14 +73,14 @@ std::size_t length_of(const std::vector<Family>& page) {
 
 }  // namespace
 
-TEST_CASE("as many partitions as may have series of their own have them") {
+TEST_CASE("partitions have series of their own up to the cap") {
   SeriesCap cap(3);
   const auto page = capped(cap, {{2, 5}, {10, 6}, {1, 7}});
   CHECK(value(page, "lane_lag_records", "10") == 6);
   CHECK_FALSE(value(page, "lane_lag_records", "other"));
 }
 
-TEST_CASE("the partitions beyond are one: sums, the highest age, and no offset") {
+TEST_CASE("partitions beyond the cap share a series: sums, the highest age, and no offset") {
   SeriesCap cap(2);
   const auto page = capped(cap, {{2, 5}, {10, 6}, {1, 7}, {9, 8}});
   CHECK(value(page, "lane_lag_records", "1") == 7);
@@ -93,7 +93,7 @@ TEST_CASE("the partitions beyond are one: sums, the highest age, and no offset")
   CHECK(page.back().samples.size() == 1);
 }
 
-TEST_CASE("what the others count grows by what they did since the last page, whoever joins or leaves them") {
+TEST_CASE("a counter of the others grows by their increase since the last page, whoever joins or leaves") {
   for (const std::string counter : {"dead_letters_total", "pool_duration_seconds"}) {
     INFO(counter);
     SeriesCap of_counter(1);
@@ -123,8 +123,7 @@ TEST_CASE("the others' histogram has the buckets of all of them") {
   CHECK(others.buckets == std::vector<std::pair<double, std::uint64_t>>{{0.1, 7}, {1, 14}});
 }
 
-TEST_CASE(
-    "a page is as long with ten thousand partitions as with a few too many, rebalance after rebalance") {
+TEST_CASE("a page is as long with ten thousand partitions as with a few above the cap, at any rebalance") {
   SeriesCap cap(4);
   std::size_t length = 0;
   for (int page_number = 0; page_number < 20; ++page_number) {
@@ -137,7 +136,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("the others of a topic have a series as long as a partition of it is there") {
+TEST_CASE("the others of a topic have a series as long as the topic has a partition") {
   for (const std::string counter : {"dead_letters_total", "pool_duration_seconds"}) {
     INFO(counter);
     SeriesCap of_counter(3);
@@ -157,7 +156,7 @@ TEST_CASE("the others of a topic have a series as long as a partition of it is t
   }
 }
 
-TEST_CASE("the others of topics beyond the first are one, and what it counts never falls") {
+TEST_CASE("the others of topics beyond the first share a series, and its counters never fall") {
   SeriesCap cap(2);
   const auto page = [&](const std::vector<Lane>& lanes) { return capped(cap, lanes); };
   page({{0, 1, "a"}, {0, 1, "b"}, {0, 10, "c"}, {0, 20, "d"}});
@@ -172,7 +171,7 @@ TEST_CASE("the others of topics beyond the first are one, and what it counts nev
   CHECK(value(later, "dead_letters_total", "other", "other") == 8);
 }
 
-TEST_CASE("a page is no longer with a thousand topics, each of them new, page after page") {
+TEST_CASE("a page is no longer with a thousand new topics, page after page") {
   SeriesCap cap(4);
   std::size_t length = 0;
   for (int page_number = 0; page_number < 20; ++page_number) {

@@ -18,7 +18,7 @@ std::string header(const std::string& version, const std::string& flags, const s
 
 }  // namespace
 
-TEST_CASE("a traceparent is read, and written again the same") {
+TEST_CASE("a traceparent reads back unchanged") {
   const auto read = parse_traceparent(header("00", "01"));
   REQUIRE(read);
   CHECK(print_id(read->trace_id) == trace);
@@ -30,14 +30,14 @@ TEST_CASE("a traceparent is read, and written again the same") {
   CHECK(parse_traceparent(header("00", "ff"))->sampled);
 }
 
-TEST_CASE("of a later version of traceparent what is known is read") {
+TEST_CASE("the known parts of a later version of traceparent are read") {
   CHECK(print_id(parse_traceparent(header("01", "01"))->trace_id) == trace);
   CHECK(parse_traceparent(header("cc", "01", "-what-the-future-brings")));
   CHECK_FALSE(parse_traceparent(header("cc", "01", "x")));
   CHECK_FALSE(parse_traceparent(header("00", "01", "-more")));
 }
 
-TEST_CASE("what is no valid traceparent is none") {
+TEST_CASE("an invalid traceparent is ignored") {
   const std::string good = header("00", "01");
   for (std::size_t i = 0; i < good.size(); ++i) {
     INFO(i);
@@ -55,7 +55,7 @@ TEST_CASE("what is no valid traceparent is none") {
   CHECK_FALSE(parse_traceparent(good + "\n"));
 }
 
-TEST_CASE("whatever is read from a traceparent is read from what is printed of it") {
+TEST_CASE("a printed traceparent reads back unchanged, whatever text it came from") {
   REQUIRE(rc::check([](std::array<std::uint8_t, 16> trace_id, std::array<std::uint8_t, 8> span_id,
                        bool sampled) {
     const TraceContext context{trace_id, span_id, sampled};

@@ -80,7 +80,7 @@ bool is_hexadecimal(const std::string& id, std::size_t length) {
 
 }  // namespace
 
-TEST_CASE("a span reaches the collector as OTLP's JSON has it") {
+TEST_CASE("a span reaches the collector in OTLP's JSON") {
   const PatientExport patient;
   HttpServer collector([](const auto&, auto& response) { response.set_content("{}", "application/json"); });
   const auto before = std::chrono::system_clock::now();
@@ -121,7 +121,7 @@ TEST_CASE("a span reaches the collector as OTLP's JSON has it") {
   CHECK(span.at("status").at("message") == "HTTP 400 \uFFFD");
 }
 
-TEST_CASE("whether a record is sampled is its header's to say, else a fraction is") {
+TEST_CASE("the header decides whether a record is sampled, or else a fraction") {
   HttpServer collector([](const auto&, auto&) {});
   const auto none = tracer(collector.url(), 0);
   const auto all = tracer(collector.url(), 1);
@@ -137,7 +137,7 @@ TEST_CASE("whether a record is sampled is its header's to say, else a fraction i
   CHECK(sampled < 2000);
 }
 
-TEST_CASE("all attempts at a record are in one trace, each a span of its own") {
+TEST_CASE("all attempts of a record are in one trace, each with its own span") {
   HttpServer collector([](const auto&, auto&) {});
   const auto all = tracer(collector.url(), 1);
   std::set<std::array<std::uint8_t, 16>> traces;
@@ -155,8 +155,7 @@ TEST_CASE("all attempts at a record are in one trace, each a span of its own") {
   CHECK(spans.size() == 300);
 }
 
-TEST_CASE(
-    "a collector that refuses or is not there harms nothing, and what it missed is counted, and said once") {
+TEST_CASE("a refusing or missing collector does no harm, and lost spans are counted and logged once") {
   const PatientExport patient;
   CapturedLog log;
   std::atomic<int> status{503};
@@ -182,7 +181,7 @@ TEST_CASE(
   CHECK(log.lines({"canary"}) == 0);
 }
 
-TEST_CASE("a collector that never answers makes spans drop, and delays neither work nor the end for long") {
+TEST_CASE("with a collector that never answers spans are dropped, and neither work nor the end is delayed") {
   CapturedLog log;
   RawServer silent([](Connection& connection) {
     while (!connection.read_request().empty()) continue;
@@ -202,7 +201,7 @@ TEST_CASE("a collector that never answers makes spans drop, and delays neither w
   CHECK(log.lines({"spans dropped", "count=" + std::to_string(dropped)}) == 1);
 }
 
-TEST_CASE("spans that a collector rejects of a request that it takes are counted as failed") {
+TEST_CASE("spans that a collector rejects in an accepted request are counted as failed") {
   const PatientExport patient;
   const std::vector<std::pair<std::string, std::uint64_t>> answers{
       {R"({"partialSuccess":{"rejectedSpans":"1","errorMessage":"too old"}})", 1},
@@ -221,7 +220,7 @@ TEST_CASE("spans that a collector rejects of a request that it takes are counted
   }
 }
 
-TEST_CASE("a long reason is cut, so that what waits for the collector stays in bounds") {
+TEST_CASE("a long reason is cut, so that the waiting spans stay within bounds") {
   const PatientExport patient;
   HttpServer collector([](const auto&, auto&) {});
   {
@@ -233,7 +232,7 @@ TEST_CASE("a long reason is cut, so that what waits for the collector stays in b
   CHECK(spans[0].at("status").at("message") == std::string(2048, 'x'));
 }
 
-TEST_CASE("what waits at the end is sent") {
+TEST_CASE("the spans that wait at the end are sent") {
   const PatientExport patient;
   HttpServer collector([](const auto&, auto&) {});
   {
@@ -243,7 +242,7 @@ TEST_CASE("what waits at the end is sent") {
   CHECK(spans_in(collector).size() == 100);
 }
 
-TEST_CASE("a collector's address must be one") {
+TEST_CASE("an invalid address of a collector is refused") {
   config::Config config;
   config.trace.otlp = "http://";
   const auto made = Tracer::make(config);
@@ -251,7 +250,7 @@ TEST_CASE("a collector's address must be one") {
   CHECK(made.error().message.starts_with("trace.otlp: "));
 }
 
-TEST_CASE("the requests to a collector have the headers of the configuration") {
+TEST_CASE("the requests to a collector have the configured headers") {
   const PatientExport patient;
   HttpServer collector([](const auto&, auto& response) { response.set_content("{}", "application/json"); });
   SpanExporter({.url = collector.url(),
@@ -266,7 +265,7 @@ TEST_CASE("the requests to a collector have the headers of the configuration") {
   CHECK(request.get_header_value("Content-Type") == "application/json");
 }
 
-TEST_CASE("an answer of a collector that does not end is not read to its end") {
+TEST_CASE("an endless answer of a collector is not read to its end") {
   const PatientExport patient;
   HttpServer collector([](const auto&, auto& response) {
     response.set_chunked_content_provider("application/json", [](std::size_t, httplib::DataSink& sink) {

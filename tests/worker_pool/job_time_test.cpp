@@ -14,7 +14,7 @@ struct JobTime : worker_pool::JobTime {
 
 }  // namespace
 
-TEST_CASE("claims start with one job and follow the measured service time between 1 and 256") {
+TEST_CASE("claims start with one job and follow the measured service time, up to 256 jobs") {
   CHECK(JobTime().claim_size() == 1);
   CHECK(JobTime(nanoseconds(1)).claim_size() == 256);
   CHECK(JobTime(microseconds(1)).claim_size() == 50);
@@ -31,7 +31,7 @@ TEST_CASE("a clock that stood still counts as a known service time") {
   CHECK(time.claim_size() == 256);
 }
 
-TEST_CASE("one slow claim moves the average by an eighth, a lasting change carries it over") {
+TEST_CASE("one slow claim moves the average by an eighth, and a lasting change moves it fully") {
   JobTime time(microseconds(1));
   time.record(microseconds(9), 1);
   CHECK(time.average() == microseconds(2) + nanoseconds(1));
@@ -40,8 +40,7 @@ TEST_CASE("one slow claim moves the average by an eighth, a lasting change carri
   CHECK(time.average() > milliseconds(9));
 }
 
-TEST_CASE(
-    "a worker is woken when nobody is awake, when nothing is known, or when the queue outlasts a wake-up") {
+TEST_CASE("a worker is woken if no other is awake, the time is unknown, or the queue outlasts a wake-up") {
   CHECK(JobTime().worth_a_wake_up(1, 8));
   const JobTime time(microseconds(1));
   CHECK(time.worth_a_wake_up(1, 0));
@@ -51,7 +50,7 @@ TEST_CASE(
   CHECK(time.worth_a_wake_up(21, 2));
 }
 
-TEST_CASE("what was forgotten is unknown") {
+TEST_CASE("a forgotten service time is unknown") {
   JobTime time(microseconds(1));
   time.forget();
   CHECK_FALSE(time.known());

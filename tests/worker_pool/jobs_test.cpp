@@ -23,7 +23,7 @@ TEST_CASE("an empty job is refused with a reason") {
   REQUIRE(pool.metrics().submitted == 0);
 }
 
-TEST_CASE("large jobs, jobs that only move, and jobs whose moves throw are run and destroyed once") {
+TEST_CASE("large jobs, move-only jobs, and jobs with throwing moves are run and destroyed once") {
   struct Counted {
     std::atomic<int>* alive;
     explicit Counted(std::atomic<int>& count) : alive(&count) { ++*alive; }
@@ -65,7 +65,7 @@ auto with_constant(const std::string text) {
   return [text, owned = std::make_unique<int>(7)] { return text.empty() ? 0 : *owned; };
 }
 
-TEST_CASE("a refused job stays with its submitter, also if its move may throw or a future is made for it") {
+TEST_CASE("a refused job stays with its submitter, also with a throwing move or a future") {
   WorkerPool pool(pool_options(1, 0));
   pool.pause();
   REQUIRE(pool.submit([] {}));
@@ -86,7 +86,7 @@ TEST_CASE("a refused job stays with its submitter, also if its move may throw or
   REQUIRE(pool.async(std::move(batch[0])).get() == 7);
 }
 
-TEST_CASE("a job that cannot be moved or copied into the queue leaves it in order") {
+TEST_CASE("a job that cannot be moved or copied into the queue leaves the queue in order") {
   struct Throws {
     bool now = true;
     Throws() = default;
@@ -108,7 +108,7 @@ TEST_CASE("a job that cannot be moved or copied into the queue leaves it in orde
   REQUIRE(metrics.completed == metrics.submitted);
 }
 
-TEST_CASE("jobs that are given up are destroyed") {
+TEST_CASE("a job that is given up is destroyed") {
   auto shared = std::make_shared<int>(1);
   PoolGate gate;
   {
@@ -144,7 +144,7 @@ TEST_CASE("a batch is accepted from its front as far as there is room") {
   REQUIRE(ran == 30);
 }
 
-TEST_CASE("batches of jobs that are large or empty") {
+TEST_CASE("a batch of large jobs is run, and an empty batch is accepted") {
   WorkerPool pool(pool_options(2, 4));
   std::atomic<int> ran = 0;
   const std::array<char, 100> large{};
@@ -160,7 +160,7 @@ TEST_CASE("batches of jobs that are large or empty") {
   REQUIRE(ran == 21);
 }
 
-TEST_CASE("a submission with a deadline is refused when the queue is full for so long") {
+TEST_CASE("a submission with a deadline is refused when the queue stays full until the deadline") {
   PoolGate gate;
   WorkerPool pool(pool_options(1, 1));
   for (int i = 0; i < 2; ++i) REQUIRE(pool.submit([&] { gate.pass(); }));
@@ -229,7 +229,7 @@ TEST_CASE("a full queue refuses a job with a continuation at once, and both stay
   REQUIRE(got == 7);
 }
 
-TEST_CASE("a continuation gets the result, the exception, or the broken promise, exactly once") {
+TEST_CASE("a continuation gets the result, the exception or the broken promise exactly once") {
   std::atomic<int> results = 0, exceptions = 0, broken = 0, errors = 0;
   const auto then = [&](std::future<int> result) {
     try {
@@ -308,7 +308,7 @@ Detached sum_of_squares(WorkerPool& pool, std::atomic<int>& sum) {
   sum += mine;
 }
 
-TEST_CASE("a thousand coroutines await jobs of one worker, and no thread waits for them") {
+TEST_CASE("a thousand coroutines await jobs of one worker without a waiting thread") {
   WorkerPool pool(pool_options(1, 2000));
   std::atomic<int> sum = 0;
   for (int i = 0; i < 1000; ++i) sum_of_squares(pool, sum);
@@ -353,7 +353,7 @@ TEST_CASE("the stop of a job is requested at its timeout") {
   REQUIRE(pool.metrics().completed == 1);
 }
 
-TEST_CASE("a negative timeout of a job frees it from the pool's") {
+TEST_CASE("a negative timeout exempts a job from the pool's timeout") {
   auto options = pool_options(2, 10);
   options.job_timeout = 1ms;
   WorkerPool pool(options);
@@ -385,7 +385,7 @@ TEST_CASE("a pool whose workers all run jobs past their timeout is not healthy")
   REQUIRE(pool.health().healthy);
 }
 
-TEST_CASE("a job that has not begun by its time is dropped and counted") {
+TEST_CASE("a job that has not begun by its deadline is dropped and counted") {
   PoolGate gate;
   WorkerPool pool(pool_options(1, 10));
   REQUIRE(pool.submit([&] { gate.pass(); }));
@@ -402,7 +402,7 @@ TEST_CASE("a job that has not begun by its time is dropped and counted") {
   REQUIRE(pool.metrics().completed == 2);
 }
 
-TEST_CASE("jobs of a key run in their order, and different keys at once") {
+TEST_CASE("jobs of a key run in their order, and different keys in parallel") {
   PoolGate gate;
   auto options = pool_options(4, 40000);
   options.distribution = Distribution::by_key;

@@ -33,7 +33,7 @@ TEST_CASE("a pool without workers is refused when it is constructed") {
   REQUIRE(with(2, 2) == "nothing was thrown");
 }
 
-TEST_CASE("the states of a pool") {
+TEST_CASE("a pool goes through its states in order") {
   PoolGate gate;
   WorkerPool pool(pool_options(1, 4));
   REQUIRE(pool.state() == PoolState::initialized);
@@ -91,7 +91,7 @@ TEST_CASE("a job goes to an idle thread first, then to a new one, then into the 
   pool.wait_idle();
 }
 
-TEST_CASE("whichever worker is free takes the next job: one that hangs holds up none") {
+TEST_CASE("any free worker takes the next job: a job that hangs delays no other") {
   PoolGate gate;
   std::atomic<int> ran = 0;
   WorkerPool pool(pool_options(2, 100));
@@ -103,7 +103,7 @@ TEST_CASE("whichever worker is free takes the next job: one that hangs holds up 
   gate.open();
 }
 
-TEST_CASE("many submitters at once never start more threads than there may be") {
+TEST_CASE("many simultaneous submitters never start more threads than allowed") {
   for (int round = 0; round < 20; ++round) {
     WorkerPool pool(pool_options(3, 1000));
     std::atomic<int> running = 0, most = 0;
@@ -127,7 +127,7 @@ TEST_CASE("many submitters at once never start more threads than there may be") 
   }
 }
 
-TEST_CASE("idle threads end, except those that are kept") {
+TEST_CASE("idle threads end, except the kept ones") {
   auto options = pool_options(4, 100);
   options.min_workers = 1;
   options.idle = 1ms;
@@ -158,7 +158,7 @@ TEST_CASE("idle threads end although a job runs for long after short ones") {
   gate.open();
 }
 
-TEST_CASE("a thread that may idle without end is kept") {
+TEST_CASE("a thread without an idle limit is kept") {
   auto options = pool_options(1, 10);
   options.idle = std::chrono::nanoseconds::max();
   WorkerPool pool(options);
@@ -169,7 +169,7 @@ TEST_CASE("a thread that may idle without end is kept") {
   }
 }
 
-TEST_CASE("a thread that takes long to end holds up no submission, also one of its own") {
+TEST_CASE("a thread that takes long to end delays no submission, including its own") {
   struct AtEnd {
     PoolGate* gate = nullptr;
     WorkerPool* pool = nullptr;
@@ -216,7 +216,7 @@ TEST_CASE("a pool whose threads have all ended runs the next job") {
   }
 }
 
-TEST_CASE("after a pool has ended, the process has the threads that it had before") {
+TEST_CASE("after a pool has ended, the process has as many threads as before") {
   const int before = threads_of_this_process();
   for (int round = 0; round < 10; ++round) {
     auto options = pool_options(8, 100);
@@ -230,7 +230,7 @@ TEST_CASE("after a pool has ended, the process has the threads that it had befor
   REQUIRE(eventually([&] { return threads_of_this_process() <= before; }));
 }
 
-TEST_CASE("nothing begins while a pool is paused") {
+TEST_CASE("a paused pool begins no job") {
   auto options = pool_options(2, 4);
   options.paused = true;
   WorkerPool pool(options);
@@ -245,7 +245,7 @@ TEST_CASE("nothing begins while a pool is paused") {
   REQUIRE(ran == 6);
 }
 
-TEST_CASE("pausing holds the jobs of a claim that has begun") {
+TEST_CASE("pausing holds the unstarted jobs of a running claim") {
   PoolGate gate;
   WorkerPool pool(pool_options(1, 200));
   learn_short_jobs(pool);
@@ -264,7 +264,7 @@ TEST_CASE("pausing holds the jobs of a claim that has begun") {
   REQUIRE(ran == 20);
 }
 
-TEST_CASE("a paused pool whose jobs have all ended is idle, also if one was the last of a claim") {
+TEST_CASE("a paused pool whose jobs have all ended is idle, also at the end of a claim") {
   PoolGate gate;
   WorkerPool pool(pool_options(1, 200));
   learn_short_jobs(pool);
@@ -279,7 +279,7 @@ TEST_CASE("a paused pool whose jobs have all ended is idle, also if one was the 
   pool.resume();
 }
 
-TEST_CASE("stop finishes what was accepted, also from a paused pool") {
+TEST_CASE("stop finishes all accepted jobs, also of a paused pool") {
   WorkerPool pool(pool_options(2, 100));
   std::atomic<int> ran = 0;
   pool.pause();
@@ -290,7 +290,7 @@ TEST_CASE("stop finishes what was accepted, also from a paused pool") {
   REQUIRE(ran == 100);
 }
 
-TEST_CASE("at the deadline running jobs are asked to stop, and the others are returned with their names") {
+TEST_CASE("at the deadline running jobs are stopped, and the others are returned with their names") {
   WorkerPool pool(pool_options(2, 100));
   std::atomic<int> stopped = 0;
   for (int i = 0; i < 2; ++i)
@@ -345,7 +345,7 @@ TEST_CASE("jobs of a claim whose first job hangs are given up, too") {
   gate.open();
 }
 
-TEST_CASE("a second stop, also at the same time, returns the report of the first") {
+TEST_CASE("a second stop, also a simultaneous one, returns the report of the first") {
   PoolGate gate;
   WorkerPool pool(pool_options(1, 100));
   REQUIRE(pool.submit([&] { gate.pass(); }));
@@ -359,7 +359,7 @@ TEST_CASE("a second stop, also at the same time, returns the report of the first
   REQUIRE(pool.stop(0ms).drained);
 }
 
-TEST_CASE("submissions that race with a stop are run, given up, or refused: none is lost") {
+TEST_CASE("submissions that race with a stop are run, given up or refused, and none is lost") {
   for (int round = 0; round < 200; ++round) {
     auto pool = std::make_unique<WorkerPool>(pool_options(2, 16));
     std::atomic<int> accepted = 0, ran = 0;
@@ -382,7 +382,7 @@ TEST_CASE("submissions that race with a stop are run, given up, or refused: none
   }
 }
 
-TEST_CASE("a job must not wait for its own pool") {
+TEST_CASE("a job that waits for its own pool is refused") {
   WorkerPool pool(pool_options(2, 10));
   const auto refusal = [&](auto&& call) {
     return pool.submit_and_wait([&] { return text_of<std::logic_error>(call); });
@@ -393,7 +393,7 @@ TEST_CASE("a job must not wait for its own pool") {
   REQUIRE(refusal([&] { pool.submit_and_wait([] {}); }).find("submit_and_wait()") != std::string::npos);
 }
 
-TEST_CASE("a stop callback must not stop the pool that is stopping") {
+TEST_CASE("a stop callback that stops its own pool is refused") {
   std::string refusal;
   WorkerPool pool(pool_options(1, 10));
   std::atomic<bool> begun = false;

@@ -47,7 +47,7 @@ Submission submit_without_memory(WorkerPool& pool, void (*job)()) {
   }
 }
 
-TEST_CASE("without memory for a thread, a job is refused, or waits for the threads that there are") {
+TEST_CASE("without memory for a thread, a job is refused, or waits for the existing threads") {
   WorkerPool pool(pool_options(2, 10));
   REQUIRE(submit_without_memory(pool, [] {}).verdict == Verdict::no_thread);
   REQUIRE(pool.submit_and_wait([] { return 7; }) == 7);
@@ -62,7 +62,7 @@ TEST_CASE("without memory for a thread, a job is refused, or waits for the threa
   REQUIRE(pool.metrics().thread_start_failures == 2);
 }
 
-TEST_CASE("a job with a timeout for whose stop there is no memory fails, and its worker goes on") {
+TEST_CASE("a job with a timeout fails without memory for its stop, and its worker goes on") {
   std::atomic<int> errors = 0, ran = 0;
   auto options = pool_options(1, 10);
   options.on_error = [&](const JobError&) {
@@ -84,7 +84,7 @@ TEST_CASE("a job with a timeout for whose stop there is no memory fails, and its
   REQUIRE(pool.metrics().failed == 1);
 }
 
-TEST_CASE("without memory for the report, stop gives up all jobs nevertheless") {
+TEST_CASE("without memory for the report, stop still gives up all jobs") {
   PoolGate gate;
   WorkerPool pool(pool_options(1, 100));
   const auto shared = std::make_shared<int>(0);

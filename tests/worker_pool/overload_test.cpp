@@ -4,7 +4,7 @@
 namespace laneway {
 namespace {
 
-TEST_CASE("a downstream that hangs: the pool rejects and does not hang, and recovers") {
+TEST_CASE("a pool with a hanging downstream rejects jobs without hanging, and recovers") {
   PoolGate downstream;
   WorkerPool pool(pool_options(4, 16));
   for (int i = 0; i < 20; ++i) REQUIRE(pool.try_submit([&] { downstream.pass(); }));

@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST_CASE("a stop without patience loses no job: each has run, is returned, or is reported as running") {
+TEST_CASE("a stop with a zero deadline loses no job: each has run, is returned, or is reported as running") {
   for (int round = 0; round < 300; ++round) {
     auto options = pool_options(1 + round % 3, 64);
     options.idle = round % 2 == 0 ? 0ms : 3600s;
@@ -48,7 +48,7 @@ TEST_CASE("a stop without patience loses no job: each has run, is returned, or i
   }
 }
 
-TEST_CASE("a pause does not hold up a stop") {
+TEST_CASE("a pause does not delay a stop") {
   PoolGate gate;
   WorkerPool pool(pool_options(1, 10));
   std::atomic<int> ran = 0;
@@ -67,7 +67,7 @@ TEST_CASE("a pause does not hold up a stop") {
   REQUIRE(pool.state() == PoolState::stopped);
 }
 
-TEST_CASE("pausing, resuming and looking, while many submit and one stops") {
+TEST_CASE("pausing, resuming and observing race with submissions and a stop") {
   for (int round = 0; round < 50; ++round) {
     auto options = pool_options(3, 16);
     options.idle = round % 2 == 0 ? 0ms : 3600s;  // threads come and go during the stop
@@ -106,7 +106,7 @@ TEST_CASE("pausing, resuming and looking, while many submit and one stops") {
   }
 }
 
-TEST_CASE("a job that is reported as running has its name, also if it ends at that moment") {
+TEST_CASE("a job that is reported as running has its name, even if it ends at that moment") {
   JobOptions named;
   named.name = "resize";
   for (int round = 0; round < 1000; ++round) {
@@ -153,7 +153,7 @@ struct HeldOnTheWay {
   void operator()() const { ++*ran; }
 };
 
-TEST_CASE("a pool that is closed in the middle of a submission runs or reports the job, and loses none") {
+TEST_CASE("a pool that is closed during a submission runs or reports the job") {
   for (const bool drains : {true, false}) {
     PoolGate gate;
     std::atomic<int> ran = 0;
@@ -177,7 +177,7 @@ TEST_CASE("a pool that is closed in the middle of a submission runs or reports t
   }
 }
 
-TEST_CASE("a second stop returns the first report, also when the first gave up") {
+TEST_CASE("a second stop returns the first report, also if the first gave up") {
   PoolGate gate;
   WorkerPool pool(pool_options(1, 10));
   REQUIRE(pool.submit([&] { gate.pass(); }));
@@ -193,7 +193,7 @@ TEST_CASE("a second stop returns the first report, also when the first gave up")
   gate.open();
 }
 
-TEST_CASE("the destructor runs what is queued, also of a paused pool and of one without a thread") {
+TEST_CASE("the destructor runs queued jobs, also of a paused pool and of a pool without threads") {
   std::atomic<int> ran = 0;
   for (const bool paused : {false, true}) {
     auto options = pool_options(2, 100);
@@ -205,7 +205,7 @@ TEST_CASE("the destructor runs what is queued, also of a paused pool and of one 
   REQUIRE(ran == 200);
 }
 
-TEST_CASE("jobs that submit to their own pool: a chain ends when the pool is stopped") {
+TEST_CASE("a chain of jobs that submit to their own pool ends when the pool is stopped") {
   auto pool = std::make_unique<WorkerPool>(pool_options(2, 10));
   std::atomic<int> links = 0;
   std::atomic<bool> refused = false;
@@ -229,7 +229,7 @@ struct Chain {
   }
 };
 
-TEST_CASE("a pool of several queues is idle only when a chain of jobs through all of them has ended") {
+TEST_CASE("a pool of several queues is idle only after a chain through all queues has ended") {
   auto options = pool_options(5, 50);
   options.distribution = Distribution::round_robin;
   WorkerPool pool(options);
@@ -246,7 +246,7 @@ TEST_CASE("a pool of several queues is idle only when a chain of jobs through al
   REQUIRE(early == 0);
 }
 
-TEST_CASE("jobs that throw, on all workers at once, with an on_error that throws, too") {
+TEST_CASE("jobs may throw on all workers at once, with an on_error that throws, too") {
   std::atomic<int> errors = 0;
   auto options = pool_options(4, 16);
   options.on_error = [&](const JobError& error) {
@@ -271,7 +271,7 @@ TEST_CASE("jobs that throw, on all workers at once, with an on_error that throws
   REQUIRE(pool.health().healthy);
 }
 
-TEST_CASE("times without end do not overflow") {
+TEST_CASE("unlimited durations do not overflow") {
   WorkerPool pool(pool_options(1, 1));
   REQUIRE(pool.submit_for(std::chrono::nanoseconds::max(), [] {}));
   REQUIRE(pool.submit_until(WorkerPool::Clock::time_point::max(), [] {}));

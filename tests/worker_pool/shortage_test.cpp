@@ -25,7 +25,7 @@ class NoThreads {
   pthread_attr_t before_;
 };
 
-TEST_CASE("without a thread, and without a way to start one, a job is refused with this reason") {
+TEST_CASE("without any thread, and with no way to start one, a job is refused with this reason") {
   WorkerPool pool(pool_options(2, 10));
   {
     const NoThreads none;
@@ -98,7 +98,7 @@ TEST_CASE("a pool that cannot start a thread is not healthy until it can") {
   }
 }
 
-TEST_CASE("a thread that was refused is tried again when a job ends, and by health()") {
+TEST_CASE("a refused thread is requested again when a job ends, and by health()") {
   PoolGate first, second;
   WorkerPool pool(pool_options(2, 10));
   std::atomic<int> ran = 0;
@@ -125,7 +125,7 @@ TEST_CASE("a thread that was refused is tried again when a job ends, and by heal
   second.open();
 }
 
-TEST_CASE("jobs with a timeout run although the thread for it is refused, and stop once it is there") {
+TEST_CASE("jobs with a timeout run without the timer's thread, and are stopped once it exists") {
   WorkerPool pool(pool_options(2, 10));
   PoolGate both;
   for (int i = 0; i < 2; ++i) REQUIRE(pool.submit([&] { both.pass(); }));

@@ -95,7 +95,7 @@ TEST_CASE("S0-26: a hundred images on 4 workers take as long as 25 of them") {
   REQUIRE(pool.done() == 100);
 }
 
-TEST_CASE("S0-27: 50/s on workers that do 20/s leave 30 more each second, until places run out") {
+TEST_CASE("S0-27: 50/s on workers that do 20/s leave 30 more each second, until the room ends") {
   // The document counts the 4 tasks at work as queued: 200 places in all. With a queue of 200 beside the
   // workers there are 204.
   const auto [queue, accepted] = GENERATE(table<int, int>({{196, 20}, {200, 24}}));
@@ -127,7 +127,7 @@ TEST_CASE("S1-36: at 1.5 times the rate the queue fills, then a third is refused
   pool.end_everything();
 }
 
-TEST_CASE("S2-34: spikes of latency fill the pool, which refuses, and it recovers when they are over") {
+TEST_CASE("S2-34: spikes of latency fill the pool, which refuses jobs, and later recovers") {
   VirtualPool pool(8, 64, VirtualPool::Jobs::known_as_short);
   for (int spike = 0; spike < 4; ++spike) {
     REQUIRE(pool.offer(200) == 8 + 64);
@@ -168,7 +168,7 @@ TEST_CASE("S1-79: a pool that is stopped while its jobs wait leaves no thread an
   REQUIRE(eventually([&] { return threads_of_this_process() <= before; }));
 }
 
-TEST_CASE("a submitter that waits for room gets it from each job, also of a claim whose next job hangs") {
+TEST_CASE("each job that ends makes room for a waiting submitter, also in a claim whose next job hangs") {
   PoolTurnstile hold;
   WorkerPool pool(pool_options(1, 200));
   learn_short_jobs(pool);

@@ -15,7 +15,7 @@ TEST_CASE("every accepted job runs once") {
   REQUIRE(pool.metrics().completed == ran.size());
 }
 
-TEST_CASE("two workers and a queue of four: six are accepted, the seventh is refused and does not block") {
+TEST_CASE("two workers and a queue of four accept six jobs, and refuse the seventh without blocking") {
   PoolGate gate;
   WorkerPool pool(pool_options(2, 4));
   for (int i = 0; i < 6; ++i) REQUIRE(pool.try_submit([&] { gate.pass(); }));
@@ -30,7 +30,7 @@ TEST_CASE("two workers and a queue of four: six are accepted, the seventh is ref
   REQUIRE(pool.try_submit([] {}));
 }
 
-TEST_CASE("a closed pool refuses, and finishes what it has") {
+TEST_CASE("a closed pool refuses jobs, and finishes its accepted ones") {
   PoolGate gate;
   WorkerPool pool(pool_options(1, 4));
   std::atomic<int> ran = 0;
@@ -45,7 +45,7 @@ TEST_CASE("a closed pool refuses, and finishes what it has") {
   REQUIRE(ran == 1);
 }
 
-TEST_CASE("a blocked submission is accepted when a job ends although the next of its claim lasts") {
+TEST_CASE("a blocked submission is accepted when a job ends, although the next job of its claim lasts") {
   WorkerPool pool(pool_options(1, 1));
   for (int round = 0; round < 5; ++round) {
     for (int i = 0; i < 100; ++i) {  // the pool learns that jobs are short: a claim takes two

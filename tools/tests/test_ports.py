@@ -9,14 +9,14 @@ from tools import ports
 
 
 class FreePort(unittest.TestCase):
-    def test_it_is_not_one_that_clusters_or_connections_take(self):
+    def test_a_free_port_is_outside_the_ranges_of_clusters_and_connections(self):
         ephemeral = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
         for _ in range(50):
             port = ports.free_port()
             self.assertIn(port, range(*ports.OF_SERVERS))
             self.assertLess(port, ephemeral)
 
-    def test_one_where_somebody_listens_is_not_given(self):
+    def test_a_port_with_a_listener_is_not_given(self):
         with socket.create_server(("127.0.0.1", 0)) as taken:
             port = taken.getsockname()[1]
             self.assertFalse(ports.is_free(port))
@@ -54,14 +54,14 @@ class Claims(unittest.TestCase):
         folder.rmdir()
         self.assertEqual([12001], self.claim(self.cluster("two"), 12001))
 
-    def test_the_first_port_is_the_wanted_one_unless_another_cluster_has_it(self):
+    def test_the_first_port_is_the_wanted_one_unless_another_cluster_uses_it(self):
         with mock.patch("tools.ports.is_free", return_value=True):
             found = ports.claim_ports(2, self.cluster("one"), first=9092)
             self.assertEqual(9092, found[0])
             self.assertEqual(2, len(found))
             self.assertNotIn(9092, ports.claim_ports(2, self.cluster("two"), first=9092))
 
-    def test_the_first_port_is_another_one_where_somebody_listens_on_the_wanted_one(self):
+    def test_the_first_port_is_another_one_if_the_wanted_port_has_a_listener(self):
         with mock.patch("tools.ports.is_free", side_effect=lambda port: port != 9092):
             found = ports.claim_ports(1, self.cluster("one"), first=9092)
         self.assertIn(found[0], range(*ports.OF_CLUSTERS))

@@ -18,7 +18,7 @@
 
 namespace laneway::admin {
 
-/// By what a service is told from others on the same machine.
+/// Distinguishes a service from others on the same machine.
 struct Identity {
   std::string group;
   std::string file;  ///< the absolute path of the configuration; empty if the service has none

@@ -55,8 +55,8 @@ std::string_view name(DeadLetterReason reason);
 enum class TimestampType : std::uint8_t { none, create_time, log_append_time };
 
 struct DeadLetter {
-  std::string topic;            ///< Of the origin; empty if not known. When read: always a name that Kafka
-                                ///< allows.
+  /// Of the origin; empty if not known. When read: always a name that Kafka allows.
+  std::string topic;
   std::int32_t partition = -1;  ///< -1 if not known; so are the offset and the timestamp.
   std::int64_t offset = -1;
   std::int64_t timestamp = -1;  ///< ms since 1970
@@ -70,8 +70,8 @@ struct DeadLetter {
   /// Read only: how often the record was sent back from a dead-letter topic before it came here again. When
   /// written, the number is that of the record's headers.
   std::uint32_t redrives = 0;
-  bool cut = false;  ///< Read only: part of the record is missing (dead_letter_cut.h), so it cannot be sent
-                     ///< back.
+  /// Read only: part of the record is missing (dead_letter_cut.h), so it cannot be sent back.
+  bool cut = false;
 
   friend bool operator==(const DeadLetter&, const DeadLetter&) = default;
 };

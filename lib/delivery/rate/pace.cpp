@@ -65,9 +65,8 @@ void Pace::throttled(TimePoint now, std::optional<Duration> after, bool again) {
   throttled_at_ = raised_at_ = kept_waiting_at_ = std::max(now, not_before_);
   // Without a rate, all calls would begin when the requested time is over.
   const bool waits_without_rate = after && !calls_.limited();
-  if (now - slowed_at_ < step && !waits_without_rate)
-    return;  // answers to calls that began before the slow-
-             // down
+  // Answers to calls that began before the slow-down.
+  if (now - slowed_at_ < step && !waits_without_rate) return;
   const double worked = successes_.per_second(now);
   const double rate = std::max(least_rate, slower * worked);
   blind_ = worked == 0;

@@ -22,9 +22,9 @@ namespace laneway::delivery {
 /// The place of a consumed topic on the path.
 struct RetryStage {
   std::string source;  ///< The topic of the service where the records began; for a source, the source itself.
-  std::string next;    ///< Where a record goes when its attempts here are used up; empty: the dead-letter
-                       ///< topic.
-  Duration delay{};    ///< How long a record waits before its attempt here; zero: this is a source.
+  /// Where a record goes when its attempts here are used up; empty: the dead-letter topic.
+  std::string next;
+  Duration delay{};  ///< How long a record waits before its attempt here; zero: this is a source.
 
   bool delayed() const { return delay > Duration::zero(); }
   /// How long a record that was written at `timestamp` still waits; both are ms since 1970. Never more than

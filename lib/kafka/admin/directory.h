@@ -13,7 +13,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
-#include "config/topics/consumed_topics.h"
+#include "config/rules/consumed_topics.h"
 #include "kafka/types.h"
 
 namespace laneway::kafka {

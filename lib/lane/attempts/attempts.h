@@ -126,10 +126,10 @@ class Attempts {
   delivery::FailureRules rules_;
   WaitingRecords waiting_;
   std::uint64_t bytes_ = 0;
-  std::map<Sequence, std::string> wishes_;  // wishes to skip records that were not waiting, with their
-                                            // reasons
-  std::uint64_t outages_ = 0;               // known when the suspects among the waiting records were found
-  std::set<Sequence> found_;                // suspects, since see_suspects()
+  // Wishes to skip records that were not waiting, with their reasons.
+  std::map<Sequence, std::string> wishes_;
+  std::uint64_t outages_ = 0;  // known when the suspects among the waiting records were found
+  std::set<Sequence> found_;   // suspects, since see_suspects()
   std::vector<std::pair<Sequence, delivery::Blame>> failed_in_drain_;
   std::minstd_rand random_;
   FailureLog log_;

@@ -10,7 +10,6 @@
 // be called from any thread. Everything else happens on the loop's own thread, which never waits for a drain,
 // a handler or a broker. The loop sleeps until something is ready: a partition's queue, a finished record
 // that matters, an event of the group, or the next due time.
-// matters, an event of the group, or the next due time.
 #pragma once
 
 #include <atomic>

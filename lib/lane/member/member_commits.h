@@ -91,9 +91,9 @@ class MemberCommits {
   bool preparing_ = false;  // a commit has been asked for, and the lanes have not been asked yet
   TimePoint begun_;
   TimePoint next_ = TimePoint::max();
-  bool refused_ = false;                       // the last commit was refused; then a lane's wish waits until
-                                               // commits are due
-  std::size_t map_limit_ = default_map_bytes;  // of the metadata; lower if the brokers accept less
+  // The last commit was refused; then a lane's wish waits until commits are due.
+  bool refused_ = false;
+  std::size_t map_limit_ = default_map_bytes;         // of the metadata; lower if the brokers accept less
   std::size_t request_limit_ = kafka::request_bytes;  // of a request; lower for a while after a refusal
   TimePoint limit_ends_;                              // then the limit is the default again
   TimePoint no_smaller_until_;                        // smaller requests were refused as well

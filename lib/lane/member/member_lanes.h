@@ -33,10 +33,10 @@ struct MemberLane {
   std::function<void()> on_ready;
   std::atomic<bool> signalled{false};
   bool ready = false;
-  bool leaving = false;                                    // the lane drains
-  bool ended = false;                                      // the lane's handlers may still be running
-  bool refused_for_now = false;                            // its last commit was refused for a temporary
-                                                           // reason
+  bool leaving = false;  // the lane drains
+  bool ended = false;    // the lane's handlers may still be running
+  // Its last commit was refused for a temporary reason.
+  bool refused_for_now = false;
   bool worked = false;                                     // since its last commit
   std::multimap<TimePoint, MemberLane*>::iterator tick{};  // while the lane has not ended
 };

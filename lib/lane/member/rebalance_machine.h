@@ -160,8 +160,8 @@ class RebalanceMachine {
   Duration drain_;
   const bool incremental_;
   const Needs needs_;
-  std::map<kafka::TopicPartition, HandoverId> lanes_;  // alive, each with the handover by which the lane
-                                                       // leaves
+  // Alive, each with the handover by which the lane leaves.
+  std::map<kafka::TopicPartition, HandoverId> lanes_;
   std::vector<Handover> handovers_;
   HandoverId last_handover_ = stays;
   std::deque<Event> events_;                   // not answered yet

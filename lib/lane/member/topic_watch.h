@@ -2,7 +2,7 @@
 // of the cluster now and then, and a new subscription when other topics are found.
 //
 // The client and, where they distribute the partitions, the brokers could match a pattern themselves. But
-// neither can leave the service's own dead-letter topics out (config/topics/consumed_topics.h), the two read
+// neither can leave the service's own dead-letter topics out (config/rules/consumed_topics.h), the two read
 // a pattern differently, and a client that matches patterns joins the group again in the middle of a drain.
 //
 // A new subscription makes the group rebalance. So a member looks soon after each rebalance event: the
@@ -21,7 +21,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
-#include "config/topics/consumed_topics.h"
+#include "config/rules/consumed_topics.h"
 #include "kafka/group/consumer.h"
 
 namespace laneway::lane {

@@ -134,9 +134,8 @@ LogPosition::Found LogPosition::compare_last(PartitionSource& source, TimePoint 
   comparing_until_.reset();
   const bool end = popped == kafka::Pop::end_of_partition;
   if (popped != kafka::Pop::record && !end) return Found::nothing;
-  if (offset < mark_.offset)
-    return Found::nothing;  // the client went back again: the brokers are asked
-                            // again
+  // The client went back again: the brokers are asked again.
+  if (offset < mark_.offset) return Found::nothing;
   using Comparison = PositionJudge::Comparison;
   const bool there = !end && offset == mark_.offset;
   const auto comparison = mark_of(record) == mark_ ? Comparison::same : Comparison::other;

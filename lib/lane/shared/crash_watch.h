@@ -43,14 +43,14 @@ using ProcessId = std::uint32_t;
 
 /// What a commit records about the lives at its offset.
 struct LifeMarker {
-  std::uint32_t lives = 0;                ///< lives that began here and did not end cleanly; 0 if the last
-                                          ///< life ended cleanly
+  /// Lives that began here and did not end cleanly; 0 if the last life ended cleanly.
+  std::uint32_t lives = 0;
   std::optional<std::int64_t> suspect{};  ///< the record that a careful life ran alone last
   std::uint32_t deaths = 0;               ///< earlier lives that ended while the suspect was running alone
-  std::uint32_t among = 0;                ///< without a suspect: how many records a careful life was running
-                                          ///< last
-  std::vector<ProcessId> by{};            ///< the processes of the lives, the newest last; only the newest if
-                                          ///< there are many
+  /// Without a suspect: how many records a careful life was running last.
+  std::uint32_t among = 0;
+  /// The processes of the lives, the newest last; only the newest if there are many.
+  std::vector<ProcessId> by{};
 
   friend bool operator==(const LifeMarker&, const LifeMarker&) = default;
 };

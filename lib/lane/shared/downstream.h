@@ -70,8 +70,8 @@ class Downstream {
     std::optional<TimePoint> out_since;  ///< nullopt while the breaker is closed
     std::string last_failure;            ///< as the downstream or the client worded it
     bool has_worked = false;             ///< a call has succeeded
-    bool keeps_rejected = false;         ///< there are so many rejections that no rejected record is dead-
-                                         ///< lettered
+    /// There are so many rejections that no rejected record is dead-lettered.
+    bool keeps_rejected = false;
     delivery::CallReport calls;          ///< of the last minute, or of the outage if that is shorter
     delivery::CallTally::Totals totals;  ///< since the service started
   };

@@ -18,6 +18,7 @@
 #include "lane/shared/router.h"
 #include "lane/shared/subscribers.h"
 #include "lane/shared/suspensions.h"
+#include "lane/state/lane_stats.h"
 #include "tracing/tracer.h"
 
 namespace laneway::pool {

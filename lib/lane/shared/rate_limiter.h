@@ -97,8 +97,8 @@ class RateLimiter {
   delivery::Pace pace_ GUARDED_BY(mutex_);
   delivery::TokenBucket records_ GUARDED_BY(mutex_);
   delivery::TokenBucket bytes_ GUARDED_BY(mutex_);
-  FairTurn<Who> turn_ GUARDED_BY(mutex_);        // ordered by the part of a second's rate that each asker has
-                                                 // used
+  // Ordered by the part of a second's rate that each asker has used.
+  FairTurn<Who> turn_ GUARDED_BY(mutex_);
   Grants grants_ GUARDED_BY(mutex_);             // of all askers
   double typical_bytes_ GUARDED_BY(mutex_) = 1;  // of a record, by recent charges
   TimePoint next_look_ GUARDED_BY(mutex_){};     // for unused grants

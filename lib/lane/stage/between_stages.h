@@ -19,13 +19,12 @@ namespace laneway::lane {
 
 using delivery::part_header;
 
-/// Adds what `done`, which a pool has finished, becomes for the next pool. Returns false if nothing is left
-/// to do: then `done` is as it was, and is finished. `gatherer`: the place of the next pool that gathers; -1
-/// if there is none.
+/// Appends the records that the finished record `done` turns into. Returns false if no work is left: then
+/// `done` is unchanged, and is finished. `gatherer`: the place of the next pool that gathers; -1 without one.
 bool pass_on(handler::Item& done, int gatherer, handler::Gathering::Memory memory,
              std::vector<handler::Item>& next);
 
-/// What `done`, which a pool has finished, has as results: for a pool that gathers them.
+/// The results of the finished record `done`, for a pool that gathers them.
 std::shared_ptr<handler::Parts> take_results(handler::Item& done);
 
 /// The record `whole` with the results of its sub-jobs as its value, for a pool that gathers.

@@ -47,7 +47,7 @@ struct CommittedStats {
 /// Counts of the whole process since its start, which outlive the lanes.
 struct ProcessTotals {
   Relaxed<std::uint64_t> dead_letters;  ///< acknowledged
-  Relaxed<std::uint64_t> abandoned;     ///< records that were at work when their lane ended
+  Relaxed<std::uint64_t> abandoned;     ///< records that were running when their lane ended
 };
 
 struct LaneStats {
@@ -66,8 +66,8 @@ struct LaneStats {
   Relaxed<std::int64_t> lag;          ///< records that are not finished; -1 if not known
   Relaxed<std::uint64_t> expired;     ///< deleted by retention before the lane took them
   Relaxed<std::int64_t> silent_ns;    ///< how long the partition has been silent; 0 if it is not
-  Relaxed<bool> expiry_near;          ///< retention is about to delete records that the lane has not
-                                      ///< finished
+  /// Retention is about to delete records that the lane has not finished.
+  Relaxed<bool> expiry_near;
   CommittedStats committed;
   Relaxed<std::int64_t> delivered_offset;  ///< the last one popped; -1 if none
   OldestStats oldest;

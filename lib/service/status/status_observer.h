@@ -34,12 +34,12 @@ namespace laneway::service {
 struct RunningParts {
   Loops loops;
   std::shared_ptr<const config::Config> settings;  ///< in force
-  std::string waits_for;                           ///< what the start waits for; empty if the service has
-                                                   ///< started
-  const std::atomic<int>* stops;   ///< above zero if the service stops; read late, as a stop may come
-                                   ///< in between
+  /// What the start waits for; empty if the service has started.
+  std::string waits_for;
+  /// Above zero if the service stops; read late, as a stop may come in between.
+  const std::atomic<int>* stops;
   std::uint64_t dead_letters = 0;  ///< acknowledged since the process started
-  std::uint64_t abandoned = 0;     ///< records that were at work when their lane ended, likewise
+  std::uint64_t abandoned = 0;     ///< records that were running when their lane ended, likewise
   SharedStages* stages = nullptr;  ///< null until the service has started
 
   /// Of each stage; empty until the service has started.

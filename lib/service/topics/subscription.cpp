@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "config/client/client_keys.h"
+#include "config/rules/consumed_topics.h"
 #include "config/text.h"
-#include "config/topics/consumed_topics.h"
 #include "telemetry/log.h"
 
 namespace laneway::service {

@@ -52,7 +52,7 @@ struct Pair {
 
 }  // namespace
 
-TEST_CASE("a request is whole when its head and the body that the head announces are there") {
+TEST_CASE("a request is complete when its head and its announced body have arrived") {
   Pair pair;
   pair.send("POST /reload HTTP/1.1\r\nRange: bytes=1-1\r\nExpect: 100-continue\r\ncontent-LENGTH: 4 \r\n\r");
   CHECK(pair.connection->state() == State::receiving);
@@ -73,7 +73,7 @@ TEST_CASE("a request is whole when its head and the body that the head announces
   CHECK(pair.connection->state() == State::ended);
 }
 
-TEST_CASE("a request that is not whole in its time is refused, however often a part of it comes") {
+TEST_CASE("a request that is incomplete at its deadline is refused, however often parts arrive") {
   Pair pair;
   for (int i = 0; i < 5; ++i) {
     pair.send("GET");
@@ -83,7 +83,7 @@ TEST_CASE("a request that is not whole in its time is refused, however often a p
   CHECK(pair.received().starts_with("HTTP/1.1 408 "));
 }
 
-TEST_CASE("an answer that is not read in its time is cut off, however often a part of it is read") {
+TEST_CASE("an answer that is not read by its deadline is cut off, however often parts are read") {
   Pair pair;
   pair.send("GET /metrics HTTP/1.1\r\n\r\n");
   pair.connection->answer(std::string(32 << 20, 'x'), pair.now);
@@ -97,7 +97,7 @@ TEST_CASE("an answer that is not read in its time is cut off, however often a pa
   CHECK(pair.connection->state() == State::ended);
 }
 
-TEST_CASE("a client that sends on after its answer ends when the time to read it away is over") {
+TEST_CASE("a client that keeps sending after its answer is disconnected after a while") {
   Pair pair;
   pair.send("GET /metrics HTTP/1.1\r\n\r\n");
   pair.connection->answer("done", pair.now);
@@ -107,7 +107,7 @@ TEST_CASE("a client that sends on after its answer ends when the time to read it
   CHECK(pair.connection->state() == State::ended);
 }
 
-TEST_CASE("a request whose body might be overlooked is refused, and does nothing") {
+TEST_CASE("a request whose body might be overlooked is refused and changes nothing") {
   for (const std::string field :
        {"Content-Length : 15", "Transfer-Encoding\t: chunked", "Content-Length: 1x"}) {
     INFO(field);
@@ -118,13 +118,13 @@ TEST_CASE("a request whose body might be overlooked is refused, and does nothing
   }
 }
 
-TEST_CASE("a body that is too large is not waited for") {
+TEST_CASE("a request whose body is too large is handled without waiting for the body") {
   Pair pair;
   pair.send("POST /reload HTTP/1.1\r\nContent-Length: 99999999\r\n\r\n");
   CHECK(pair.connection->state() == State::at_work);
 }
 
-TEST_CASE("probes are known by their first line") {
+TEST_CASE("a probe is recognised by its first line") {
   for (const auto* line :
        {"GET /livez HTTP/1.1", "HEAD /readyz HTTP/1.0", "GET /readyz?format=json HTTP/1.1"})
     CHECK(is_probe(line));

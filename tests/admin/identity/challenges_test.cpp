@@ -5,7 +5,7 @@
 using namespace laneway;
 using namespace laneway::admin;
 
-TEST_CASE("a challenge is good for one change, for a minute, and for the service that gave it") {
+TEST_CASE("a challenge is valid for one change, for a minute, and for its own service") {
   const TimePoint now{seconds(3600)};
   Challenges challenges, other;
   const auto challenge = challenges.give(now);
@@ -19,7 +19,7 @@ TEST_CASE("a challenge is good for one change, for a minute, and for the service
   CHECK(challenges.use(challenges.give(now), now));
 }
 
-TEST_CASE("a challenge whose end was changed, or that is no challenge, is not good") {
+TEST_CASE("a challenge with a changed end, and text that is not a challenge, are refused") {
   const TimePoint now{seconds(3600)};
   const Challenges challenges;
   auto later = challenges.give(now);
@@ -29,7 +29,7 @@ TEST_CASE("a challenge whose end was changed, or that is no challenge, is not go
     CHECK_FALSE(challenges.good(text, now));
 }
 
-TEST_CASE("a bounded number of challenges is used in a minute, and more after that") {
+TEST_CASE("the number of challenges that are used in a minute is bounded") {
   TimePoint now{seconds(3600)};
   Challenges challenges;
   for (std::size_t i = 0; i < Challenges::most; ++i) REQUIRE(challenges.use(challenges.give(now), now));

@@ -95,7 +95,7 @@ TEST_CASE("the status is one JSON object with an object for each lane") {
     "holds":4,"pauses":2,"member":2,"suspended_since":"2026-01-02T14:02:11.007Z"})"));
 }
 
-TEST_CASE("named pools are a list, which is not there without them") {
+TEST_CASE("named pools are a list, which is absent without named pools") {
   auto status = one_lane();
   CHECK_FALSE(json::parse(admin::status_json(status, "")).contains("pools"));
   PoolStatus pool;
@@ -144,7 +144,7 @@ TEST_CASE("without a breaker its state is off, and the pace of a downstream is a
   CHECK(found["pace"] == 3.712);
 }
 
-TEST_CASE("a limit that follows the downstream is an object, which is not there without one") {
+TEST_CASE("an adaptive limit is an object, which is absent without an adaptive limit") {
   auto status = one_lane();
   status.downstream.emplace().name = "shop:443";
   CHECK_FALSE(json::parse(admin::status_json(status, ""))["breaker"].contains("limit"));
@@ -167,21 +167,21 @@ TEST_CASE("a limit that follows the downstream is an object, which is not there 
   CHECK_THAT(moved["words"].get<std::string>(), Catch::EndsWith("Z: the breaker opened"));
 }
 
-TEST_CASE("a lane says at which open transaction it waits, and nothing where it does not") {
+TEST_CASE("a lane reports the open transaction that it waits for, or null") {
   auto status = one_lane();
   CHECK_FALSE(json::parse(admin::status_json(status, ""))["lanes"][0].contains("open_transaction"));
   status.lanes.front().detail.open_transaction = 42;
   CHECK(json::parse(admin::status_json(status, ""))["lanes"][0]["open_transaction"] == 42);
 }
 
-TEST_CASE("a lane says for how long its partition has been silent, and nothing where it is not") {
+TEST_CASE("a lane reports how long its partition has been silent, or null") {
   auto status = one_lane();
   CHECK_FALSE(json::parse(admin::status_json(status, ""))["lanes"][0].contains("silent_seconds"));
   status.lanes.front().view.silent = milliseconds(95500);
   CHECK(json::parse(admin::status_json(status, ""))["lanes"][0]["silent_seconds"] == 95.5);
 }
 
-TEST_CASE("what is not known or not there is null") {
+TEST_CASE("an unknown or absent value is null") {
   ServiceStatus status;
   status.lanes.emplace_back();
   const auto found = json::parse(admin::status_json(status, ""));

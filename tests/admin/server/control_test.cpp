@@ -33,7 +33,7 @@ int status_of(const std::optional<Refusal>& refusal) { return refusal ? refusal-
 
 }  // namespace
 
-TEST_CASE("with a token only who knows it may change something, on a loopback address too") {
+TEST_CASE("with a token, only a caller that knows the token may change something, on any address") {
   for (const bool loopback : {true, false}) {
     const Access access{"secret-token", loopback};
     CHECK(status_of(refuse_change(access, {"Bearer secret-token", "", ""})) == 0);
@@ -45,7 +45,7 @@ TEST_CASE("with a token only who knows it may change something, on a loopback ad
   }
 }
 
-TEST_CASE("without a token a loopback address suffices, with a header that no web page can set") {
+TEST_CASE("without a token, a loopback address and a header that no web page can set permit a change") {
   const Access access{"", true};
   CHECK(status_of(refuse_change(access, {"", "", "1"})) == 0);
   CHECK(status_of(refuse_change(access, {"", "application/json", ""})) == 0);
@@ -54,11 +54,11 @@ TEST_CASE("without a token a loopback address suffices, with a header that no we
     CHECK(status_of(refuse_change(access, {"", type, ""})) == 403);
 }
 
-TEST_CASE("without a token nothing can be changed on an address that others reach") {
+TEST_CASE("without a token, an address that others reach permits no change") {
   CHECK(status_of(refuse_change({"", false}, {"Bearer ", "application/json", "1"})) == 403);
 }
 
-TEST_CASE("an empty secret is nobody's") {
+TEST_CASE("an empty secret equals no secret") {
   CHECK_FALSE(same_secret("", ""));
   CHECK_FALSE(same_secret("", "a"));
   CHECK(same_secret("a", "a"));
@@ -66,7 +66,7 @@ TEST_CASE("an empty secret is nobody's") {
   CHECK_FALSE(same_secret("a", "aa"));
 }
 
-TEST_CASE("a lane, a topic and a record are told from the path") {
+TEST_CASE("a path names a lane, a topic or a record") {
   auto pause = request("/lanes/orders/3/pause");
   CHECK(pause.action == Action::suspend);
   CHECK(pause.topic == "orders");
@@ -82,7 +82,7 @@ TEST_CASE("a lane, a topic and a record are told from the path") {
   CHECK(skip.reason == "bad order");
 }
 
-TEST_CASE("offset and reason may come as JSON") {
+TEST_CASE("an offset and a reason may come as JSON") {
   const auto skip = request("/lanes/orders/0/skip", {}, R"({"offset": 17, "reason": "bad \"order\""})");
   CHECK(skip.offset == 17);
   CHECK(skip.reason == "bad \"order\"");
@@ -90,7 +90,7 @@ TEST_CASE("offset and reason may come as JSON") {
         9223372036854775807);
 }
 
-TEST_CASE("paths that are none are not found") {
+TEST_CASE("an unknown path answers 404") {
   for (const auto* path : {"/lanes/", "/lanes", "/lanes/orders", "/lanes/orders/3", "/lanes/orders/3/stop",
                            "/lanes/orders/3/pause/", "/lanes/orders/3/4/pause", "/lanes//3/pause",
                            "/lanes//pause", "/other/orders/3/pause", ""})
@@ -113,7 +113,7 @@ TEST_CASE("malformed numbers, a missing reason and unknown parameters are refuse
   CHECK(refused("/lanes/orders/skip", {{"offset", "1"}, {"reason", "r"}}) == 400);
 }
 
-TEST_CASE("bodies that are no flat JSON objects are refused") {
+TEST_CASE("a body that is not a flat JSON object is refused") {
   const std::string skip = "/lanes/orders/3/skip";
   for (const auto* body :
        {"{", "[]", "17", "null", R"({"offset": 1.5, "reason": "r"})", R"({"offset": [1], "reason": "r"})",
@@ -123,7 +123,7 @@ TEST_CASE("bodies that are no flat JSON objects are refused") {
   CHECK(refused(skip, {}, std::string(8000, '[')) == 400);
 }
 
-TEST_CASE("whatever a request is, it is read or refused with words") {
+TEST_CASE("every request is either read or refused with a message") {
   REQUIRE(rc::check(
       "control requests", [](const std::string& path, const std::string& value, const std::string& body) {
         const std::string target = "/lanes/" + path + "/3/skip";

@@ -34,7 +34,7 @@ TEST_CASE("slow clients do not block others") {
   for (int i = 0; i < 20; ++i) CHECK(serves(*server));
 }
 
-TEST_CASE("a slow client is told when its time is over, however it drips") {
+TEST_CASE("a client that sends slowly gets a 408 when its time is over") {
   auto limits = patient();
   limits.reception.each.request_time = milliseconds(100);
   const auto server = started(sources(), limits);
@@ -46,7 +46,7 @@ TEST_CASE("a slow client is told when its time is over, however it drips") {
   dripping.join();
 }
 
-TEST_CASE("connections that ask nothing keep nobody out, however many there are") {
+TEST_CASE("any number of connections that send nothing keeps no client out") {
   const auto server = started();
   std::vector<std::unique_ptr<RawClient>> half_open;
   for (int i = 0; i < 600; ++i) {
@@ -70,7 +70,7 @@ TEST_CASE("many requests at once are answered, each with 200 or 503") {
   }
 }
 
-TEST_CASE("while the workers are busy, requests beyond the bound are answered 503, and probes as ever") {
+TEST_CASE("while the workers are busy, requests beyond the bound are answered 503, and probes are answered") {
   auto limits = patient();
   limits.reception.waiting = 1;
   std::atomic<bool> go_on{false};
@@ -101,7 +101,7 @@ TEST_CASE("while the workers are busy, requests beyond the bound are answered 50
   CHECK(status_of(waiting.receive_all()) == 200);
 }
 
-TEST_CASE("clients that do not read their answers keep no worker") {
+TEST_CASE("a client that does not read its answer occupies no worker") {
   auto from = sources();
   from.metrics = [] { return std::string(16 << 20, 'x'); };
   auto limits = patient();
@@ -137,7 +137,7 @@ TEST_CASE("clients that do not read make way for others when there are too many 
   }
 }
 
-TEST_CASE("stop ends connections that are open, and the port is free again") {
+TEST_CASE("a stop ends open connections and frees the port") {
   auto server = started();
   const auto port = server->port();
   RawClient open(*server);
@@ -149,7 +149,7 @@ TEST_CASE("stop ends connections that are open, and the port is free again") {
   CHECK(again.ok());
 }
 
-TEST_CASE("a taken port is unavailable, with the address in the message") {
+TEST_CASE("a port that is in use is unavailable, and the message has the address") {
   const auto first = started();
   const auto address = "127.0.0.1:" + std::to_string(first->port());
   const auto second = Server::start(address, sources());
@@ -161,7 +161,7 @@ TEST_CASE("a taken port is unavailable, with the address in the message") {
   CHECK_FALSE(second.error().hint.empty());
 }
 
-TEST_CASE("of a range of ports the first that is free is taken, and none is an error") {
+TEST_CASE("the first free port of a range is used, and an error is reported if no port is free") {
   const auto first = started();
   const unsigned port = first->port();
   REQUIRE(port < 65535);
@@ -179,7 +179,7 @@ TEST_CASE("of a range of ports the first that is free is taken, and none is an e
                                                         "127.0.0.1:" + std::to_string(port + 1)});
 }
 
-TEST_CASE("an address that is unknown or not ours is unavailable") {
+TEST_CASE("an unknown address, and an address of another machine, are unavailable") {
   for (const auto* address : {"no-such-host.invalid:0", "192.0.2.1:0"}) {
     const auto server = Server::start(address, sources());
     REQUIRE_FALSE(server.ok());
@@ -188,7 +188,7 @@ TEST_CASE("an address that is unknown or not ours is unavailable") {
   }
 }
 
-TEST_CASE("what is no address is a configuration error") {
+TEST_CASE("an invalid address is a configuration error") {
   for (const auto* address :
        {"", "9644", "localhost", ":9644", "127.0.0.1:", "127.0.0.1:x", "127.0.0.1:65536", "127.0.0.1:-1",
         "127.0.0.1:2-1", "127.0.0.1:0-9", "127.0.0.1:1-", "127.0.0.1:80 ", "[::1]", "[::1", "::1"}) {
@@ -199,7 +199,7 @@ TEST_CASE("what is no address is a configuration error") {
   }
 }
 
-TEST_CASE("an IPv6 address is listened on, where this machine has any") {
+TEST_CASE("an IPv6 address is listened on, if this machine has one") {
   const auto server = Server::start("[::1]:0", sources());
   if (!server.ok()) {
     CHECK(server.error().kind == ErrorKind::unavailable);
@@ -211,7 +211,7 @@ TEST_CASE("an IPv6 address is listened on, where this machine has any") {
   CHECK(answer->status == 200);
 }
 
-TEST_CASE("a name is listened on by its address") {
+TEST_CASE("a name is resolved to the address that is listened on") {
   const auto server = started(sources(), {}, "localhost:0");
   httplib::Client client("localhost", server->port());  // 127.0.0.1 or ::1, as this machine has it
   const auto answer = client.Get("/livez");
@@ -219,7 +219,7 @@ TEST_CASE("a name is listened on by its address") {
   CHECK(answer->status == 200);
 }
 
-TEST_CASE("without a free descriptor in the process the port answers, one client after the other") {
+TEST_CASE("without a free descriptor in the process, the port answers one client after the other") {
   if (sanitizer_needs_descriptors) return;
   const auto server = started();
   std::vector<RawClient> clients(20);  // each has its socket already

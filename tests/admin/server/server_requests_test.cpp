@@ -12,7 +12,7 @@
 using namespace laneway;
 using namespace laneway::admin;
 
-TEST_CASE("requests that are too large or no requests are refused, and the server goes on") {
+TEST_CASE("a request that is too large, or is not a request, is refused, and the server goes on") {
   Limits limits;
   limits.reception.each.request_time = milliseconds(500);  // of those that are not whole
   const auto server = started(sources(), limits);
@@ -52,7 +52,7 @@ TEST_CASE("requests that are too large or no requests are refused, and the serve
   CHECK(eventually([&] { return serves(*server); }));
 }
 
-TEST_CASE("what is too large, late or of a kind that is not read is told why") {
+TEST_CASE("a request that is too large, late or unreadable is refused with the reason") {
   const auto told_within = [](Duration request_time, const std::string& request, int status,
                               const std::string& words) {
     Limits limits;
@@ -101,7 +101,7 @@ class SmallStacks {
 
 }  // namespace
 
-TEST_CASE("no request takes much of the stack, whatever httplib would match it with") {
+TEST_CASE("no request needs much stack, whatever its content") {
   const SmallStacks small(1 << 20);
   const auto server = started();
   const auto repeated = [](std::string_view what) {

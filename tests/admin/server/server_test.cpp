@@ -17,7 +17,7 @@ constexpr std::string_view svg_namespace = "http://www.w3.org/2000/svg";
 
 }  // namespace
 
-TEST_CASE("metrics are answered in Prometheus' text format") {
+TEST_CASE("metrics are served in Prometheus' text format") {
   const auto server = started();
   httplib::Client client("127.0.0.1", server->port());
   const auto answer = client.Get("/metrics");
@@ -42,7 +42,7 @@ TEST_CASE("liveness is 200, or 503 with the reason") {
   CHECK(client.Get("/livez")->body == "the consumer loop has not ticked for 31 s\n");
 }
 
-TEST_CASE("readiness is 200, or 503 with a line for each reason, or JSON for who asks for it") {
+TEST_CASE("readiness is 200, or 503 with a line for each reason, or JSON on request") {
   std::atomic<bool> ready{true};
   auto from = sources();
   from.ready = [&] {
@@ -108,7 +108,7 @@ class Operator {
 
 }  // namespace
 
-TEST_CASE("lanes are paused, resumed and told to skip by POST, with parameters or JSON") {
+TEST_CASE("a POST pauses or resumes a lane or skips a record, with parameters or JSON") {
   Operator person({service::ControlAnswer::Kind::done, "orders:3 is suspended"});
   person.start();
   CHECK(person.post("/lanes/orders/3/pause", {}) == 200);
@@ -122,7 +122,7 @@ TEST_CASE("lanes are paused, resumed and told to skip by POST, with parameters o
   CHECK(person.asked == "2 orders 3 17 bad order");
 }
 
-TEST_CASE("a POST without any body is answered at once") {
+TEST_CASE("a POST without a body is answered at once") {
   Operator person;
   person.start();
   const auto answer =
@@ -132,7 +132,7 @@ TEST_CASE("a POST without any body is answered at once") {
   CHECK(person.asked == "0 orders 3");
 }
 
-TEST_CASE("the history is served from the number that the reader knows on") {
+TEST_CASE("the history is served from the number that the reader asks for") {
   const auto server = started();
   httplib::Client client("127.0.0.1", server->port());
   const auto all = client.Get("/history");
@@ -146,7 +146,7 @@ TEST_CASE("the history is served from the number that the reader knows on") {
   CHECK(client.Post("/history", "x", "text/plain")->status == 405);
 }
 
-TEST_CASE("what became of a request is in the status") {
+TEST_CASE("the status code of an answer is the result of the request") {
   using Kind = service::ControlAnswer::Kind;
   for (const auto& [kind, status] :
        {std::pair{Kind::accepted, 202}, std::pair{Kind::not_found, 404}, std::pair{Kind::refused, 409},
@@ -158,7 +158,7 @@ TEST_CASE("what became of a request is in the status") {
   }
 }
 
-TEST_CASE("the configuration is read again by POST, or only looked at") {
+TEST_CASE("a POST reads the configuration again, or reports what would change") {
   Operator person;
   person.start("secret-token");
   const httplib::Headers right{{"Authorization", "Bearer secret-token"}};
@@ -179,7 +179,7 @@ TEST_CASE("the configuration is read again by POST, or only looked at") {
   CHECK(status_of(get) == 405);
 }
 
-TEST_CASE("a token that was changed counts from the next request on") {
+TEST_CASE("a changed token takes effect with the next request") {
   auto from = sources();
   std::atomic<bool> changed{false};
   from.token = [&] { return std::string(changed ? "new" : "old"); };
@@ -196,7 +196,7 @@ TEST_CASE("a token that was changed counts from the next request on") {
   CHECK(post("new") == 200);
 }
 
-TEST_CASE("a request that may not or cannot be read changes nothing") {
+TEST_CASE("a forbidden or unreadable request changes nothing") {
   Operator person;
   person.start("secret-token");
   const httplib::Headers right{{"Authorization", "Bearer secret-token"}};
@@ -225,7 +225,7 @@ TEST_CASE("a request that may not or cannot be read changes nothing") {
   CHECK(client.Get("/status")->status == 200);  // looking needs no token
 }
 
-TEST_CASE("on an address that others reach nothing is changed without a token") {
+TEST_CASE("a request without a token over an address that others reach changes nothing") {
   Operator person;
   person.start({}, "0.0.0.0:0");
   CHECK(person.post("/lanes/orders/3/pause", {{"X-Laneway", "1"}}) == 403);
@@ -243,7 +243,7 @@ TEST_CASE("a web page of another site cannot change anything") {
   CHECK(person.asked.empty());
 }
 
-TEST_CASE("other paths are 404, other methods 405") {
+TEST_CASE("an unknown path answers 404, and an unknown method 405") {
   const auto server = started();
   httplib::Client client("127.0.0.1", server->port());
   for (const auto* path : {"/page", "/metrics/", "/metricsx", "/../metrics", "/livez/x", "//metrics"})
@@ -256,7 +256,7 @@ TEST_CASE("other paths are 404, other methods 405") {
   CHECK(answer->get_header_value("Allow") == "GET, HEAD");
 }
 
-TEST_CASE("the page is one document that runs its own script alone, by a nonce of its own") {
+TEST_CASE("the page is one document that runs only its own script, by a nonce of its own") {
   const auto server = started();
   httplib::Client client("127.0.0.1", server->port());
   const auto nonce_of = [&] {
@@ -294,7 +294,7 @@ TEST_CASE("the page is one document that runs its own script alone, by a nonce o
   CHECK(client.Post("/", "x", "text/plain")->status == 405);
 }
 
-TEST_CASE("no answer is kept, taken for another type, or read by a page of another site") {
+TEST_CASE("no answer is cached, taken for another type, or read by a page of another site") {
   const auto server = started();
   httplib::Client client("127.0.0.1", server->port());
   for (const auto* path :
@@ -310,7 +310,7 @@ TEST_CASE("no answer is kept, taken for another type, or read by a page of anoth
   }
 }
 
-TEST_CASE("a query is passed over and HEAD answers without a body") {
+TEST_CASE("a query is ignored, and HEAD answers without a body") {
   const auto server = started();
   httplib::Client client("127.0.0.1", server->port());
   CHECK(client.Get("/livez?verbose=1")->status == 200);
@@ -320,7 +320,7 @@ TEST_CASE("a query is passed over and HEAD answers without a body") {
   CHECK(answer->body.empty());
 }
 
-TEST_CASE("a source that throws is a 500 that tells nothing, and the server goes on") {
+TEST_CASE("an exception of a source answers 500 without its text, and the server goes on") {
   auto from = sources();
   from.metrics = []() -> std::string { throw std::runtime_error("private detail"); };
   const auto server = started(from);
@@ -330,7 +330,7 @@ TEST_CASE("a source that throws is a 500 that tells nothing, and the server goes
   CHECK(serves(*server));
 }
 
-TEST_CASE("a Host that is not ours is refused, so that a web page cannot read us through a browser") {
+TEST_CASE("a foreign Host is refused, so that a web page cannot read the answers through a browser") {
   const auto server = started();
   const auto status_for = [&](const std::string& headers) {
     return status_of(RawClient(*server).exchange("GET /metrics HTTP/1.1\r\n" + headers + "\r\n"));
@@ -342,12 +342,12 @@ TEST_CASE("a Host that is not ours is refused, so that a web page cannot read us
   CHECK(status_for("Host: [::1]:9644\r\n") == 200);
 }
 
-TEST_CASE("a script that speaks HTTP/1.0 without a Host is served") {
+TEST_CASE("a script that uses HTTP/1.0 without a Host is served") {
   const auto server = started();
   CHECK(status_of(RawClient(*server).exchange("GET /livez HTTP/1.0\r\n\r\n")) == 200);
 }
 
-TEST_CASE("ranges and compression are not served") {
+TEST_CASE("ranges and compression are ignored") {
   const auto server = started();
   const auto answer = RawClient(*server).exchange(
       "GET /metrics HTTP/1.1\r\nHost: localhost\r\nRange: bytes=0-,0-,0-\r\nAccept-Encoding: br, "
@@ -356,7 +356,7 @@ TEST_CASE("ranges and compression are not served") {
   CHECK(answer.ends_with("\r\n\r\n# TYPE laneway_x gauge\nlaneway_x 1\n"));
 }
 
-TEST_CASE("a body that is compressed is refused and not unpacked, however small it is") {
+TEST_CASE("a compressed body is refused without unpacking, however small the body is") {
   Operator person;
   person.start();
   const std::string large = "{}" + std::string(4 << 20, ' ');

@@ -34,7 +34,7 @@ class Fixture {
 }  // namespace
 
 TEST_CASE_METHOD(Fixture,
-                 "connect: the topics, their partitions and the commits of the group are shown and counted") {
+                 "connect: the topics, their partitions and the group's commits are shown and counted") {
   const auto found = ask("orders");
   REQUIRE(found.cluster);
   CHECK(found.cluster->partitions == 16);
@@ -46,7 +46,7 @@ TEST_CASE_METHOD(Fixture,
   CHECK(verdict(found).starts_with("connections work: the brokers answered in "));
 }
 
-TEST_CASE_METHOD(Fixture, "connect: the partitions of all topics that a pattern matches are counted") {
+TEST_CASE_METHOD(Fixture, "connect: the partitions of all topics that match a pattern are counted") {
   const auto found = ask("^(orders|refunds)$");
   REQUIRE(found.cluster);
   CHECK(found.cluster->partitions == 17);
@@ -62,7 +62,7 @@ TEST_CASE_METHOD(Fixture, "connect: retry topics are counted, also retry topics 
   CHECK(found.brokers.details.find("retry topic orders-retry-1m: does not exist yet\n") != std::string::npos);
 }
 
-TEST_CASE_METHOD(Fixture, "connect: a pattern that matches nothing yet leaves the partitions assumed") {
+TEST_CASE_METHOD(Fixture, "connect: the number of partitions stays assumed while a pattern matches nothing") {
   const auto found = ask("^none");
   REQUIRE(found.cluster);
   CHECK_FALSE(found.cluster->known);
@@ -70,7 +70,7 @@ TEST_CASE_METHOD(Fixture, "connect: a pattern that matches nothing yet leaves th
   CHECK(found.brokers.details == "  no topic matches ^none yet\n");
 }
 
-TEST_CASE_METHOD(Fixture, "connect: a topic that does not exist is unavailable and named") {
+TEST_CASE_METHOD(Fixture, "connect: a missing topic is unavailable and named") {
   const auto found = ask("none");
   REQUIRE_FALSE(found.cluster);
   REQUIRE(found.brokers.error);
@@ -91,7 +91,7 @@ TEST_CASE("connect: brokers that do not answer are given up after start_deadline
   CHECK_FALSE(found.handler.error);
 }
 
-TEST_CASE("connect: the handler of each pool is asked, and named if it does not answer") {
+TEST_CASE("connect: the handler of each pool is checked, and named if it does not answer") {
   config::Config config;
   config.kafka["bootstrap.servers"] = {"127.0.0.1:9", "", false};
   config.kafka["group.id"] = {"g", "", false};

@@ -18,7 +18,7 @@ bool says(const std::string& text, const std::string& words) { return text.find(
 
 }  // namespace
 
-TEST_CASE("the forecast says whether its figures were asked or assumed") {
+TEST_CASE("the forecast marks assumed figures") {
   const auto config = some_config();
   CHECK(says(app::forecast(config, {}), "with 16 partitions on 1 broker (assumed"));
   const auto known = app::forecast(config, {.partitions = 1, .brokers = 3, .known = true});
@@ -26,7 +26,7 @@ TEST_CASE("the forecast says whether its figures were asked or assumed") {
   CHECK_FALSE(says(known, "assumed"));
 }
 
-TEST_CASE("the forecast has the client, and how much memory compressed topics take with it") {
+TEST_CASE("the forecast names the client, and the memory that compressed topics need with this client") {
   const auto client = "librdkafka " + kafka::library_version();
   CHECK(says(app::forecast(some_config(), {}), "compressed topics: " + client));
   const kafka::FetchLimits fetch{.fetch_partition_bytes = 512 << 10};
@@ -42,7 +42,7 @@ TEST_CASE("workers are counted for every partition") {
   CHECK(says(app::forecast(config, {.partitions = 7}), "35 workers"));
 }
 
-TEST_CASE("threads grow with members and brokers, and the admin server's can be saved") {
+TEST_CASE("threads grow with members and brokers, and an admin server that is off needs no threads") {
   auto config = some_config();
   config.lanes.workers = 1;
   // A member: loop, helper, client, coordinator, 3 named brokers and 2 real ones; then 1 worker, 4 and 9 of
@@ -54,7 +54,7 @@ TEST_CASE("threads grow with members and brokers, and the admin server's can be 
   CHECK(says(app::forecast(config, {.partitions = 1, .brokers = 2}), "at most about 23,"));
 }
 
-TEST_CASE("a handler without workers has no threads for them, and producers and spans have theirs") {
+TEST_CASE("a handler without workers has no worker threads, and producers and spans have their own") {
   auto config = some_config();
   config::HttpSettings http;
   http.batch.records = 50;  // one thread sends, however many cores there are
@@ -70,7 +70,7 @@ TEST_CASE("a handler without workers has no threads for them, and producers and 
   CHECK(says(app::forecast(config, {.partitions = 9, .brokers = 2}), "at most about 30, of which 1 sends"));
 }
 
-TEST_CASE("the way of a record that fails is told, with its retry topics") {
+TEST_CASE("the forecast prints the path of a failing record, with its retry topics") {
   auto config = some_config();
   config.dead_letter.topic = "{topic}-dlt";
   CHECK_FALSE(says(app::forecast(config, {}), "retry"));
@@ -81,7 +81,7 @@ TEST_CASE("the way of a record that fails is told, with its retry topics") {
              "{topic}-dlt"));
 }
 
-TEST_CASE("when an outage is recognised is told, and when none is") {
+TEST_CASE("the forecast prints when an outage is recognised, or that no outage is") {
   auto config = some_config();
   config.breaker = {.failures = 5, .window = seconds(30), .probe = seconds(2)};
   CHECK(says(
@@ -92,14 +92,14 @@ TEST_CASE("when an outage is recognised is told, and when none is") {
   CHECK(says(app::forecast(config, {}), "outages: not recognised (breaker.failures: 0)"));
 }
 
-TEST_CASE("members without a partition are told") {
+TEST_CASE("members without a partition are reported") {
   auto config = some_config();
   config.consumers = 3;
   CHECK(says(app::forecast(config, {.partitions = 2}), "1 of 3 would have no partition"));
   CHECK_FALSE(says(app::forecast(config, {.partitions = 3}), "would have no partition"));
 }
 
-TEST_CASE("the end of the process is told, so that a supervisor can wait for it") {
+TEST_CASE("the longest duration of the stop is printed, so that a supervisor can wait for the end") {
   auto config = some_config();
   config.lanes.drain = seconds(90);
   CHECK(says(app::forecast(config, {}), "ends within 95s after a SIGTERM"));

@@ -33,7 +33,7 @@ config::Config pooled_config() {
 
 }  // namespace
 
-TEST_CASE("the path of a record is drawn from its text to its end") {
+TEST_CASE("the path of a record is drawn from its topic to its end") {
   CHECK(app::record_path(config::Config()).empty());
   const auto text = app::record_path(pooled_config());
   CHECK(shows(text,
@@ -45,7 +45,7 @@ TEST_CASE("the path of a record is drawn from its text to its end") {
               "  load      log, at most 8 running records and 256 queued\n"));
 }
 
-TEST_CASE("without a route every record goes to the first pool") {
+TEST_CASE("without a route, every record goes to the first pool") {
   auto config = pooled_config();
   config.route = {};
   config.pools.erase(config.pools.begin());
@@ -54,7 +54,7 @@ TEST_CASE("without a route every record goes to the first pool") {
   CHECK_FALSE(shows(app::bound_of_lanes(config, "1MiB"), "pass"));
 }
 
-TEST_CASE("what bounds a pool is told") {
+TEST_CASE("the bounds of a pool are printed") {
   auto config = pooled_config();
   auto& pool = config.pools.front();
   pool.handler = config::HttpSettings{};
@@ -88,7 +88,7 @@ TEST_CASE("the bound on how far records run ahead is stated, with the lane's sha
               "1s the lane is paused, and fetching stops\n"));
 }
 
-TEST_CASE("pools whose breakers are alike are named together, and the others apart") {
+TEST_CASE("pools with equal breakers are named together, and other pools apart") {
   auto config = pooled_config();
   config.pools[1].breaker.failures = 0;
   const auto text = app::forecast(config, {});
@@ -98,7 +98,7 @@ TEST_CASE("pools whose breakers are alike are named together, and the others apa
   CHECK(shows(text, "  outages of load: not recognised"));
 }
 
-TEST_CASE("programs, requests and workers are those of every pool") {
+TEST_CASE("the programs, requests and workers of all pools are counted") {
   auto config = pooled_config();
   config.pools[0].retry_workers = 2;
   CHECK(shows(app::forecast(config, {.partitions = 3}), "102 workers (34 for each partition;"));

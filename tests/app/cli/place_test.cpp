@@ -5,7 +5,7 @@
 
 using namespace laneway::cli;
 
-TEST_CASE("place: a topic, a partition and a record, in the notation of laneway and of other tools") {
+TEST_CASE("place: a topic, a partition and a record are read in the notation of laneway and of other tools") {
   struct Row {
     const char* given;
     const char* meant;

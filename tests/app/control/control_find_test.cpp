@@ -62,7 +62,7 @@ Result<control::Found> found_for(const std::string& file) {
 
 }  // namespace
 
-TEST_CASE("without options the service is one of those that listen where services listen") {
+TEST_CASE("without options, a command looks for a service at the usual addresses") {
   const auto aim = control::aim_of({}, {});
   REQUIRE(aim.ok());
   REQUIRE(aim->addresses.size() == 16);
@@ -74,7 +74,7 @@ TEST_CASE("without options the service is one of those that listen where service
   CHECK_FALSE(control::aim_of(options, {}).ok());
 }
 
-TEST_CASE("a command with a file is for the service of that group and file, and for no other") {
+TEST_CASE("a command with a file reaches the service of that group and file, and no other") {
   const Files files;
   const auto a = files.write("a.yaml", "shop"), b = files.write("b.yaml", "stock");
   const auto service = service_of("shop", a);
@@ -93,7 +93,8 @@ TEST_CASE("a command with a file is for the service of that group and file, and 
   CHECK_FALSE(found_for(same_group).ok());
 }
 
-TEST_CASE("a command finds the service of its file whose group, brokers and topics are in its environment") {
+TEST_CASE(
+    "a command finds the service of its file even if the environment has the group, brokers and topics") {
   const Files files;
   const auto a = files.write("a.yaml", "shop");
   const auto service = service_of("shop", a);
@@ -109,7 +110,7 @@ TEST_CASE("a command finds the service of its file whose group, brokers and topi
   CHECK_THAT(other.error().hint, Catch::Contains("LANEWAY_KAFKA__GROUP_ID"));
 }
 
-TEST_CASE("a file that is reached by another name is the same file") {
+TEST_CASE("two paths to one file name the same file") {
   const Files files;
   const auto a = files.write("a.yaml", "shop");
   const auto service = service_of("shop", a);
@@ -119,7 +120,7 @@ TEST_CASE("a file that is reached by another name is the same file") {
   CHECK(found_for(std::filesystem::relative(a).string()).ok());
 }
 
-TEST_CASE("of several services a command finds its own, and chooses none of two that are alike") {
+TEST_CASE("a command finds its own service among several, and chooses no service if two are alike") {
   const Files files;
   const auto a = files.write("a.yaml", "shop"), b = files.write("b.yaml", "stock");
   const auto first = service_of("shop", a), second = service_of("stock", b), third = service_of("stock", b);

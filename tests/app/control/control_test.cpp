@@ -56,7 +56,7 @@ TEST_CASE("named pools have a table of their own above the lanes") {
   CHECK(table[6].starts_with("lane "));
 }
 
-TEST_CASE("a limit that follows the downstream stands above the table, and those of pools with their names") {
+TEST_CASE("an adaptive limit stands above the table, and those of pools have their names") {
   auto json = status_json(lane_json("orders", 3, "running", 120));
   const std::string none = R"("breaker":null)";
   const std::string breaker =
@@ -80,7 +80,7 @@ TEST_CASE("a limit that follows the downstream stands above the table, and those
   CHECK(named[3].starts_with("pool "));
 }
 
-TEST_CASE("a lane, a topic and a record are told from their text") {
+TEST_CASE("a text names a lane, a topic or a record") {
   const auto topic = control::parse_target("orders");
   REQUIRE(topic.ok());
   CHECK(control::control_path(*topic, "pause") == "/lanes/orders/pause");
@@ -131,8 +131,7 @@ TEST_CASE("the table has a line for each lane") {
   CHECK(all[3] == "orders:3       running     120       8    256       3      -     40  12.3    0.0");
 }
 
-TEST_CASE(
-    "dead letters a second stand beside what is done, and below the table how many, and the last error") {
+TEST_CASE("rates of dead letters stand beside the rates of done records, their number and last error below") {
   const auto all = lines(status_json(lane_json(
       "orders", 3, "running", 120,
       R"(,"dead_letters":12,"dead_letter_rate":39.25,"last_error":{"record":"orders:3:17","attempt":8,)"
@@ -143,7 +142,7 @@ TEST_CASE(
   CHECK(all[6] == "  (attempt 8): HTTP 500 from shop:443");
 }
 
-TEST_CASE("an error that is over is shown beside dead letters only") {
+TEST_CASE("a past error is shown beside dead letters only") {
   const std::string last =
       R"(,"last_error":{"record":"orders:3:17","attempt":8,"time":"t","error":"HTTP 500","over":true})";
   CHECK(lines(status_json(lane_json("orders", 3, "running", 120, last))).size() == 4);
@@ -153,7 +152,7 @@ TEST_CASE("an error that is over is shown beside dead letters only") {
   CHECK(with_letters[5] == "orders:3 12 dead letters; last error at t, orders:3:17 (attempt 8): HTTP 500");
 }
 
-TEST_CASE("an error of the oldest record that is the last error of its lane is said once") {
+TEST_CASE("an error that is both the oldest record's and its lane's last error is printed once") {
   const auto with_last = [](const std::string& record) {
     return lines(status_json(
         R"({"topic":"a","partition":3,"state":"running","suspended":false,"hold_reasons":[],"lag":5,)"
@@ -171,7 +170,7 @@ TEST_CASE("an error of the oldest record that is the last error of its lane is s
   CHECK(other[6] == last + "18 (attempt 4): HTTP 500");
 }
 
-TEST_CASE("an oldest record none of whose attempts counts has an error and no number") {
+TEST_CASE("an oldest record without an attempt that counts has an error and no number") {
   const auto all = lines(status_json(
       R"({"topic":"a","partition":3,"state":"held","suspended":false,"lag":5,)"
       R"("hold_reasons":[{"code":"rate_limited","cause":"limit","text":"rate limit"}],)"
@@ -181,7 +180,7 @@ TEST_CASE("an oldest record none of whose attempts counts has an error and no nu
   CHECK(all[5] == "a:3 held: rate limit; a:3:17 (attempt 1): HTTP 429");
 }
 
-TEST_CASE("a downstream that fails for some calls is said above the table, one that is out in the reason") {
+TEST_CASE("a downstream that fails for some calls stands above the table, and an outage in the reason") {
   auto json = status_json(lane_json("orders", 3, "running", 120));
   const std::string breaker =
       R"j("breaker":{"downstream":"shop:443","failures":"fails for 3 % of calls: HTTP 500 (12)"})j";
@@ -201,12 +200,12 @@ TEST_CASE("a downstream that fails for some calls is said above the table, one t
   CHECK(lines(out)[2].empty());
 }
 
-TEST_CASE("a lane that waits for an open transaction says so, and where") {
+TEST_CASE("a lane that waits for an open transaction is shown with its place") {
   const auto all = lines(status_json(lane_json("a", 1, "running", 5, R"(,"open_transaction":42)")));
   CHECK(all[5] == "a:1 waits at offset 42 for an open transaction of another producer");
 }
 
-TEST_CASE("a lane whose partition is silent says so, and for how long") {
+TEST_CASE("a silent partition is shown with the time of its silence") {
   const auto all = lines(status_json(lane_json("a", 0, "held", 500) + "," +
                                      lane_json("a", 1, "running", 5, R"(,"silent_seconds":95.5)") + "," +
                                      lane_json("a", 2, "draining", 5, R"(,"silent_seconds":0.5)")));
@@ -216,8 +215,7 @@ TEST_CASE("a lane whose partition is silent says so, and for how long") {
   CHECK(all[7] == "a:1 silent for 95 s: its log has more records, and none are delivered");
 }
 
-TEST_CASE(
-    "trouble that lasts comes first, by its kind, and other lanes keep their places whatever their lag is") {
+TEST_CASE("lasting trouble comes first, by its kind, and other lanes keep their places whatever their lag") {
   const auto lane = [](int partition, const std::string& state, long lag, const std::string& more = {}) {
     return lane_json("a", partition, state, lag, more) + ",";
   };
@@ -248,7 +246,7 @@ TEST_CASE(
               lane(0, "running", 0)) == "0 1 2 4 10 ");
 }
 
-TEST_CASE("no line is wider than 80 columns, whatever the numbers, names and errors are") {
+TEST_CASE("no line is wider than 80 columns, whatever the numbers, names and errors") {
   const std::string huge =
       R"({"topic":")" + std::string(249, 't') +
       R"(","partition":123456,"state":"draining","suspended":false,)"
@@ -263,7 +261,7 @@ TEST_CASE("no line is wider than 80 columns, whatever the numbers, names and err
   }
 }
 
-TEST_CASE("why a lane is held and its oldest record's error stand below the table, and steer no terminal") {
+TEST_CASE("a hold's reason and the oldest record's error stand below the table, and control no terminal") {
   const auto all = lines(status_json(
       R"({"topic":"orders","partition":3,"state":"held","suspended":false,"lag":5,)"
       R"("hold_reasons":[{"code":"pool_full","cause":"limit","text":"pool full"}],)"
@@ -276,7 +274,7 @@ TEST_CASE("why a lane is held and its oldest record's error stand below the tabl
   for (const auto& line : all) CHECK(line.find('\033') == std::string::npos);
 }
 
-TEST_CASE("advice stands below the table, some of it, and a service that gives none is shown as well") {
+TEST_CASE("some of the advice stands below the table, and a service without advice is shown, too") {
   auto json = status_json(lane_json("orders", 3, "running", 120));
   json.insert(
       json.size() - 1,
@@ -290,7 +288,7 @@ TEST_CASE("advice stands below the table, some of it, and a service that gives n
   CHECK(lines(json, {.rows = 10, .columns = 80}).size() < 10);
 }
 
-TEST_CASE("a long reason is wrapped, and what does not fit into some lines is cut") {
+TEST_CASE("a long reason is wrapped, and cut after some lines") {
   std::string words;
   for (int i = 0; i < 25; ++i) words += " word" + std::to_string(i);
   const auto all = lines(status_json("", R"({"code":"x","text":")" + words + words + words + "\"}"));
@@ -300,7 +298,7 @@ TEST_CASE("a long reason is wrapped, and what does not fit into some lines is cu
   CHECK(all[7].empty());
 }
 
-TEST_CASE("what a long name leaves no room for in its line comes in the next one") {
+TEST_CASE("words that a long name leaves no room for are wrapped") {
   const std::string name = "payments-of-the-european-shops-with-invoices";
   auto json = status_json(
       R"({"topic":")" + name +
@@ -318,7 +316,7 @@ TEST_CASE("what a long name leaves no room for in its line comes in the next one
   CHECK(all[7] == "  " + name + ":3:17 (attempt 4): HTTP 500");
 }
 
-TEST_CASE("a wide terminal has room for a long name, and outside a terminal nothing is cut or wrapped") {
+TEST_CASE("a wide terminal has room for a long name, and output to a pipe is neither cut nor wrapped") {
   const std::string name = "payments-of-the-european-shops-with-invoices";
   std::string words;
   for (int i = 0; i < 300; ++i) words += " word" + std::to_string(i);
@@ -337,7 +335,7 @@ TEST_CASE("a wide terminal has room for a long name, and outside a terminal noth
   CHECK(all[5].starts_with(name + ":3 running     120"));
 }
 
-TEST_CASE("lanes whose troubles a terminal does not show are counted, and a pipe gets all of them") {
+TEST_CASE("lanes in trouble that a terminal does not show are counted, and a pipe gets all of them") {
   std::string many;
   for (int i = 0; i < 9; ++i)
     many += (i > 0 ? "," : "") + lane_json("a", i, "running", 1,
@@ -401,14 +399,14 @@ TEST_CASE("the reason of an outage is not repeated for each lane") {
   CHECK(after[5] == "a:0 held: breaker open; a:0:17 (attempt 1): HTTP 502");
 }
 
-TEST_CASE("an operator's suspension is no hold of the lane's own") {
+TEST_CASE("an operator's suspension is not shown as the lane's own hold") {
   const auto all = lines(status_json(failing_lane(0, {Hold::pool_full, Hold::suspended}, "HTTP 400") + "," +
                                      failing_lane(1, {Hold::suspended}, "HTTP 400")));
   CHECK(all[6] == "a:0 held: pool full; a:0:17 (attempt 1): HTTP 400");
   CHECK(all[7] == "a:1 a:1:17 (attempt 1): HTTP 400");
 }
 
-TEST_CASE("a lane whose commits are blocked is called blocked, with the record that blocks them") {
+TEST_CASE("a lane whose commits are blocked is shown as blocked, with the record that blocks them") {
   const std::string blocked = R"(,"commits_blocked":true)";
   auto slow = lane_json("a", 2, "running", 5, blocked);
   slow.replace(slow.find(R"("oldest":null)"), 13,
@@ -424,7 +422,7 @@ TEST_CASE("a lane whose commits are blocked is called blocked, with the record t
   CHECK(all[9] == "a:2 a:2:40 blocks the commits");
 }
 
-TEST_CASE("colours only where they are wanted, and the rows of a terminal are not exceeded") {
+TEST_CASE("colours are used only on request, and the output fits the rows of a terminal") {
   std::string many = lane_json("a", 0, "held", 1);
   for (int i = 1; i < 50; ++i) many += "," + lane_json("a", i, "running", 1);
   const auto has_colours = [](const std::vector<std::string>& all) {
@@ -439,7 +437,7 @@ TEST_CASE("colours only where they are wanted, and the rows of a terminal are no
   CHECK(few.back() == "and 31 lanes more, with a lag of 31");
 }
 
-TEST_CASE("no text of a service steers the terminal or turns the direction of text, wherever it stands") {
+TEST_CASE("no text of a service controls the terminal or turns the direction of text") {
   for (const std::string evil : {"\\u001b[2J",
                                  "\xc2\x9b"
                                  "2J",
@@ -467,20 +465,20 @@ TEST_CASE("no text of a service steers the terminal or turns the direction of te
   }
 }
 
-TEST_CASE("text of others is printed without what controls a terminal, and stays the same JSON") {
+TEST_CASE("foreign text is printed without control characters, and stays the same JSON") {
   CHECK(cli::safe_text("two\nlines\tand \xc3\xa4 \xd7\x90") == "two\nlines\tand \xc3\xa4 \xd7\x90");
   CHECK(cli::safe_text("\033[2J\r\x7f") == "\\u001b[2J\\u000d\\u007f");
   CHECK(cli::safe_text("\xc2\x9b\xd8\x9c\xe2\x80\xae\xe2\x81\xa6") == "\\u009b\\u061c\\u202e\\u2066");
   CHECK(cli::safe_text("\xff") == "\\xff");
 }
 
-TEST_CASE("what is no status is not shown") {
+TEST_CASE("text that is not a status is not shown") {
   for (const auto* text : {"", "{", "[]", "{}", "\"x\"", R"({"lanes":[{}]})", "<html>"})
     CHECK_FALSE(control::render_status(text, {}));
   CHECK_FALSE(control::render_status(status_json(R"({"topic":1})"), {}));
 }
 
-TEST_CASE("an answer's status tells what kind of error it is") {
+TEST_CASE("the status code of an answer decides the kind of the error") {
   CHECK(control::error_of({400, "bad\n"}).kind == ErrorKind::usage);
   CHECK(control::error_of({401, "token\n"}).kind == ErrorKind::configuration);
   CHECK(control::error_of({404, "no lane\n"}).kind == ErrorKind::no_input);

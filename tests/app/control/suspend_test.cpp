@@ -57,7 +57,7 @@ class Suspending {
 
 }  // namespace
 
-TEST_CASE("laneway suspend is stored with the commit, and with --here it stays in the process") {
+TEST_CASE("laneway suspend stores the suspension with the commit, and with --here in the process only") {
   Suspending on;
   CHECK(on.laneway({"suspend", "orders"}) == app::exit_code::done);
   REQUIRE(eventually([&] { return on.suspended(); }));

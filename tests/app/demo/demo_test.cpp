@@ -46,7 +46,7 @@ using Events = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("every record comes, at the end of its time and not before", "[plan]") {
+TEST_CASE("every record comes at the end of its time, and not before", "[plan]") {
   REQUIRE(rc::check([] {
     const auto records = *rc::gen::inRange<std::uint64_t>(100, 50001);
     const Plan plan(records, seconds(*rc::gen::inRange(3, 601)));
@@ -56,7 +56,7 @@ TEST_CASE("every record comes, at the end of its time and not before", "[plan]")
   }));
 }
 
-TEST_CASE("no record that has come is taken back", "[plan]") {
+TEST_CASE("no record is taken back", "[plan]") {
   REQUIRE(rc::check([] {
     const Plan plan(*rc::gen::inRange<std::uint64_t>(100, 50001), seconds(20));
     const auto early = milliseconds(*rc::gen::inRange(0, 20000));
@@ -66,7 +66,7 @@ TEST_CASE("no record that has come is taken back", "[plan]") {
   }));
 }
 
-TEST_CASE("the busiest lane can do its average and cannot do its bursts", "[plan]") {
+TEST_CASE("the busiest lane keeps up with its average, but not with its bursts", "[plan]") {
   const Plan plan(4000, seconds(20));
   const double per_second = demo::workers / to_seconds(plan.work());
   const auto all = static_cast<double>(plan.due(plan.produce_for())[0]);
@@ -75,7 +75,7 @@ TEST_CASE("the busiest lane can do its average and cannot do its bursts", "[plan
   CHECK(burst > 1.5 * per_second);
 }
 
-TEST_CASE("what succeeded once and is committed is neither lost nor duplicated", "[audit]") {
+TEST_CASE("a record that succeeded once and is committed is neither lost nor duplicated", "[audit]") {
   const auto found = three_done().judge({3, 0}, {3, -1});
   CHECK(found.good());
   CHECK(found.complete());
@@ -87,14 +87,14 @@ TEST_CASE("a committed record without a success is lost", "[audit]") {
   CHECK_FALSE(found.good());
 }
 
-TEST_CASE("a record that only failed is lost once it is committed", "[audit]") {
+TEST_CASE("a committed record that only failed is lost", "[audit]") {
   auto audit = three_done();
   audit.note(line(0, 3, "retry"));
   CHECK(audit.judge({4, 0}, {3, -1}).good());
   CHECK(audit.judge({4, 0}, {4, -1}).lost == 1);
 }
 
-TEST_CASE("a record that is not committed yet is left, not lost", "[audit]") {
+TEST_CASE("a record that is not committed yet counts as left, not as lost", "[audit]") {
   const auto found = three_done().judge({5, 2}, {3, -1});
   CHECK(found.good());
   CHECK_FALSE(found.complete());
@@ -103,20 +103,21 @@ TEST_CASE("a record that is not committed yet is left, not lost", "[audit]") {
   CHECK(found.committed == 3);
 }
 
-TEST_CASE("processed and not committed is not complete: a restart would run it again", "[audit]") {
+TEST_CASE("a record that is processed but not committed is not complete: a restart would run it again",
+          "[audit]") {
   const auto found = three_done().judge({3, 0}, {2, -1});
   CHECK(found.good());
   CHECK_FALSE(found.complete());
 }
 
-TEST_CASE("each further success of a record is a duplicate", "[audit]") {
+TEST_CASE("each further success of a record counts as a duplicate", "[audit]") {
   auto audit = three_done();
   audit.note(line(0, 1, "success"));
   audit.note(line(0, 1, "success"));
   CHECK(audit.judge({3, 0}, {3, -1}).duplicated == 2);
 }
 
-TEST_CASE("a journal line that is not understood or names no produced record is told", "[audit]") {
+TEST_CASE("a journal line that is invalid or names no produced record counts as foreign", "[audit]") {
   auto audit = three_done();
   audit.note("{\"topic\":\"demo\",\"parti");
   audit.note(line(7, 0, "success"));
@@ -126,7 +127,7 @@ TEST_CASE("a journal line that is not understood or names no produced record is 
   CHECK_FALSE(found.good());
 }
 
-TEST_CASE("of a lane's holds the first is told, of its pauses each, with its end", "[observer]") {
+TEST_CASE("the first hold of a lane is printed, and each pause with its end", "[observer]") {
   demo::Observer observer;
   const auto next = [&](State state) { return observer.update({{view(0, 1, state)}}); };
   CHECK(next(State::running) == Events{"member 1 has lanes 0"});
@@ -137,7 +138,7 @@ TEST_CASE("of a lane's holds the first is told, of its pauses each, with its end
   CHECK(next(State::paused).size() == 1);
 }
 
-TEST_CASE("a rebalance is told as who drains and who has which lanes", "[observer]") {
+TEST_CASE("a rebalance is printed with the draining member and the lanes of each member", "[observer]") {
   demo::Observer observer;
   observer.update({{view(0, 1, State::running), view(1, 2, State::running)}, {}});
   CHECK(observer.update({{view(0, 1, State::draining), view(1, 2, State::running)}, {}}) ==
@@ -147,7 +148,7 @@ TEST_CASE("a rebalance is told as who drains and who has which lanes", "[observe
   CHECK(observer.update({{view(1, 2, State::running)}, {}}) == Events{"member 2 has given its lanes back"});
 }
 
-TEST_CASE("holds are counted over all lanes that a partition has had", "[observer]") {
+TEST_CASE("the holds of a partition are counted over all of its lanes", "[observer]") {
   demo::Observer observer;
   observer.update({{view(0, 1, State::running, 3)}});
   observer.update({{view(0, 1, State::running, 5)}});
@@ -155,7 +156,7 @@ TEST_CASE("holds are counted over all lanes that a partition has had", "[observe
   CHECK(observer.rows()[0].holds == 6);
 }
 
-TEST_CASE("the table fits the width that a terminal has at least", "[screen]") {
+TEST_CASE("the table fits the smallest width of a terminal", "[screen]") {
   demo::Rows rows;
   for (auto& row : rows) {
     row.member = 2;
@@ -173,7 +174,7 @@ TEST_CASE("the table fits the width that a terminal has at least", "[screen]") {
   CHECK(lines > demo::partitions);
 }
 
-TEST_CASE("the line says the sums and how many lanes are in which state", "[screen]") {
+TEST_CASE("the line has the sums and the number of lanes in each state", "[screen]") {
   demo::Rows rows;
   rows[0].state = State::held;
   rows[0].produced = 5;

@@ -103,7 +103,7 @@ using Counts = std::map<std::string, std::uint64_t>;
 }  // namespace
 
 TEST_CASE_METHOD(World,
-                 "a redrive joins its group by the classic protocol, whatever that of the service is") {
+                 "a redrive joins its group by the classic protocol, whatever the protocol of the service") {
   config.kafka["group.protocol"] = {"consumer", "", false};
   config.kafka["group.remote.assignor"] = {"uniform", "", false};
   config.kafka.erase("session.timeout.ms");  // which that protocol refuses
@@ -115,7 +115,7 @@ TEST_CASE_METHOD(World,
   CHECK(keys("orders", 1) == Keys{"a"});
 }
 
-TEST_CASE_METHOD(World, "a redrive sends each letter once, back where it came from") {
+TEST_CASE_METHOD(World, "a redrive sends each letter once, to the topic that the letter came from") {
   for (int i = 0; i < 5; ++i) write(0, "a" + std::to_string(i), from(1));
   write(1, "b", from(0), {{"own", "1"}, {"laneway-redrives", "1"}});
   Options options;
@@ -139,7 +139,7 @@ TEST_CASE_METHOD(World, "a redrive sends each letter once, back where it came fr
   CHECK(keys("orders", 1) == Keys{"a0", "a1", "a2", "a3", "a4", "a5"});
 }
 
-TEST_CASE_METHOD(World, "what one filter left, the next redrive sends, and nothing twice") {
+TEST_CASE_METHOD(World, "the next redrive sends the letters that a filter left, and no letter twice") {
   for (int i = 0; i < 6; ++i) write(0, std::to_string(i), from(0, i % 2 == 0 ? "even" : "odd"));
   Options options;
   options.yes = true;
@@ -166,7 +166,7 @@ TEST_CASE_METHOD(World, "what one filter left, the next redrive sends, and nothi
   CHECK(keys("orders", 0) == Keys{"1", "3", "5", "0", "2", "4"});
 }
 
-TEST_CASE_METHOD(World, "a redrive that is stopped is gone on with by the next") {
+TEST_CASE_METHOD(World, "a stopped redrive is continued by the next") {
   // Two minutes' worth: it is stopped long before its end on a loaded machine, too.
   for (int i = 0; i < 600; ++i) write(0, std::to_string(i), from(0));
   Options options;
@@ -190,8 +190,7 @@ TEST_CASE_METHOD(World, "a redrive that is stopped is gone on with by the next")
   CHECK(keys("orders", 0) == all);
 }
 
-TEST_CASE_METHOD(World,
-                 "dlq: list marks the letters that redrive has sent back, and --pending leaves them out") {
+TEST_CASE_METHOD(World, "dlq: list marks the letters that redrive has sent back, and --pending omits them") {
   write(0, "a", from(1));
   write(0, "b", from(0, "other"));
   write(1, "c", from(1));
@@ -222,7 +221,7 @@ TEST_CASE_METHOD(World,
   CHECK_THAT(out.str(), Catch::Contains(R"("sent_back":false)") && !Catch::Contains(R"("sent_back":true)"));
 }
 
-TEST_CASE_METHOD(World, "list counts, show finds one, and each says what is not there") {
+TEST_CASE_METHOD(World, "list counts letters, show finds one, and both report a letter that does not exist") {
   write(0, "a", from(1));
   write(0, "b", from(0, "other"));
   std::ostringstream out;
@@ -238,7 +237,7 @@ TEST_CASE_METHOD(World, "list counts, show finds one, and each says what is not 
   CHECK(Letters::open(config, {"none"}, "g").error().kind == ErrorKind::unavailable);
 }
 
-TEST_CASE_METHOD(World, "without a name the dead-letter topics are those of the configuration") {
+TEST_CASE_METHOD(World, "without a name, the dead-letter topics are those of the configuration") {
   const auto opened = [this] { return Letters::open(config, {}, "g"); };
   CHECK(opened().error().kind == ErrorKind::usage);
   config.dead_letter.topic = "{topic}-dlt";

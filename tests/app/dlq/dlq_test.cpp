@@ -64,7 +64,7 @@ bool harmless(std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("dlq: each part of a filter keeps out what it does not mean") {
+TEST_CASE("dlq: each part of a filter excludes the letters that do not match") {
   const auto one = letter(description(), {{"tenant", "blue"}});
   const auto passes = [&](auto change) {
     Filter filter;
@@ -102,7 +102,7 @@ TEST_CASE("dlq: a time is a date in UTC or a duration ago") {
     CHECK_FALSE(parse_time(wrong, now).ok());
 }
 
-TEST_CASE("dlq: the place of a letter is a partition and an offset, with or without its topic") {
+TEST_CASE("dlq: the place of a letter is a partition and an offset, with or without a topic") {
   const auto plain = parse_letter_position("3:258");
   REQUIRE(plain);
   CHECK(plain->topic.empty());
@@ -115,8 +115,7 @@ TEST_CASE("dlq: the place of a letter is a partition and an offset, with or with
     CHECK_FALSE(parse_letter_position(wrong).ok());
 }
 
-TEST_CASE(
-    "dlq: a row has the place, the origin, the age, the attempts, whether it was sent back, and the reason") {
+TEST_CASE("dlq: a row has the place, origin, age, attempts, redrive and reason of a letter") {
   const auto at_80 = layout_of("orders-dlt", 4, 1000, 80);
   CHECK(table_heading(at_80) == "letter           origin             age tries sent reason\n");
   CHECK(table_row(letter(), {now, false}, at_80) ==
@@ -127,7 +126,7 @@ TEST_CASE(
              Catch::Contains(" yes rejected: 422 unknown artic…\n"));
 }
 
-TEST_CASE("dlq: a pipe gets every place and reason whole, a terminal gets the ends of long places") {
+TEST_CASE("dlq: a pipe gets whole places and reasons, and a terminal gets the ends of long places") {
   auto about = description();
   about.topic = "orders-of-a-department-with-a-long-name";
   about.text = std::string(300, 'x') + " the end";
@@ -138,7 +137,7 @@ TEST_CASE("dlq: a pipe gets every place and reason whole, a terminal gets the en
              Catch::Contains(" …long-name:3:258 "));
 }
 
-TEST_CASE("dlq: an age is rounded, and never becomes less as time goes on") {
+TEST_CASE("dlq: an age is rounded, and never decreases as time goes on") {
   const auto text = [](std::int64_t s) { return cli::age_text(s * 1000); };
   CHECK(text(0) == "0 s");
   CHECK(text(119) == "119 s");
@@ -159,7 +158,7 @@ TEST_CASE("dlq: an age is rounded, and never becomes less as time goes on") {
   }
 }
 
-TEST_CASE("dlq: letters below the committed offset and in its completion map were sent back") {
+TEST_CASE("dlq: letters below the committed offset or in its completion map count as sent back") {
   const kafka::PartitionSpan span{{"orders-dlt", 0}, 10, 100};
   lane::Ledger ledger(20);
   ledger.append(20);
@@ -178,7 +177,7 @@ TEST_CASE("dlq: letters below the committed offset and in its completion map wer
   }
 }
 
-TEST_CASE("dlq: whatever a record has, a row fits the terminal and nothing controls the terminal") {
+TEST_CASE("dlq: a row fits the terminal and controls no terminal, whatever the record has") {
   REQUIRE(
       rc::check("hostile", [](const std::string& text, const std::string& name, const std::string& value) {
         const auto any = letter({{"kafka_dlt-original-topic", text},
@@ -199,7 +198,7 @@ TEST_CASE("dlq: whatever a record has, a row fits the terminal and nothing contr
       }));
 }
 
-TEST_CASE("dlq: no record can turn the direction in which a list or a letter is read") {
+TEST_CASE("dlq: no record turns the direction of a printed list or letter") {
   for (const std::string mark : {"\xe2\x80\xae", "\xe2\x81\xa6", "\xd8\x9c", "\xe2\x80\x8f"}) {
     auto about = description();
     about.topic = "orders" + mark;
@@ -222,7 +221,7 @@ TEST_CASE("dlq: no record can turn the direction in which a list or a letter is 
   }
 }
 
-TEST_CASE("dlq: show tells numbers as numbers, text as text, and the rest in hexadecimal") {
+TEST_CASE("dlq: show prints numbers as numbers, text as text, and other bytes in hexadecimal") {
   auto text = full_text(letter(description(), {{"nothing", std::nullopt}}), {now, {}}, 0);
   for (const char* part :
        {"orders-dlt:1:17\n", "origin          orders:3:258\n", "text            422 unknown article\n",
@@ -234,7 +233,7 @@ TEST_CASE("dlq: show tells numbers as numbers, text as text, and the rest in hex
   CHECK_THAT(full_text(letter({}, "ééé"), {now, {}}, 3), Catch::Contains("the first 2 of them\n  é\n"));
 }
 
-TEST_CASE("dlq: show tells whether redrive has sent the letter back, and what is not a dead letter") {
+TEST_CASE("dlq: show reports whether a record is a dead letter, and whether redrive has sent it back") {
   const auto shown = [](std::optional<bool> sent) { return full_text(letter(), {now, sent}, 0); };
   CHECK_THAT(shown(true), Catch::Contains("\nredrive         has sent this letter back\n"));
   CHECK_THAT(shown(false), Catch::Contains("\nredrive         has not sent this letter back\n"));
@@ -245,7 +244,7 @@ TEST_CASE("dlq: show tells whether redrive has sent the letter back, and what is
                            !Catch::Contains("origin    "));
 }
 
-TEST_CASE("dlq: a letter goes where it came from, or stays for a reason") {
+TEST_CASE("dlq: a letter goes to its origin, or stays for a reason") {
   const Targets targets{
       {"orders", {8, {}, {}}}, {"small", {2, {}, {}}}, {"gone", {0, "topic gone does not exist", {}}}};
   Options options;
@@ -275,7 +274,7 @@ TEST_CASE("dlq: a letter goes where it came from, or stays for a reason") {
   CHECK_THAT(decided([](auto&) {}).left, Catch::Contains("filter"));
 }
 
-TEST_CASE("dlq: what Kafka would delete at once stays, unless it gets a new time") {
+TEST_CASE("dlq: a letter that Kafka would delete at once stays, unless it gets a new time") {
   Targets targets{{"orders", {8, {}, now - 90'000}}};
   Options options;
   CHECK(judge(letter(), options, targets).to);
@@ -285,7 +284,7 @@ TEST_CASE("dlq: what Kafka would delete at once stays, unless it gets a new time
   CHECK(judge(letter(), options, targets).to);
 }
 
-TEST_CASE("dlq: what MapRoom lets through fits into the metadata of a commit") {
+TEST_CASE("dlq: letters that MapRoom admits fit into the metadata of a commit") {
   REQUIRE(rc::check("map room", [] {
     const auto scale = *rc::gen::inRange(1, 30);
     const auto part = *rc::gen::inRange(1, 100);
@@ -314,14 +313,14 @@ TEST_CASE("dlq: what MapRoom lets through fits into the metadata of a commit") {
   }));
 }
 
-TEST_CASE("dlq: the bar is never wider than a terminal and ends full") {
+TEST_CASE("dlq: the progress bar is never wider than a terminal and ends full") {
   CHECK_THAT(progress_line(10, 10, 10, seconds(2)), Catch::Contains("[============================] 100 %"));
   REQUIRE(rc::check("bar", [](std::uint64_t done, std::uint64_t all, std::uint64_t sent) {
     RC_ASSERT(progress_line(done, all, sent, seconds(*rc::gen::inRange(0, 1'000'000))).size() < 80);
   }));
 }
 
-TEST_CASE("dlq: the summary counts, and says what to do next") {
+TEST_CASE("dlq: the summary has the counts and the next step") {
   Options options;
   Summary summary;
   CHECK(summary_text(summary, options) == "nothing to send\n");

@@ -38,7 +38,7 @@ bool allowed(const char* setting, std::uint64_t value, const std::string& unit =
 
 }  // namespace
 
-TEST_CASE("workers are the rate times the time of a record, with headroom, over the partitions") {
+TEST_CASE("the number of workers is the rate times the service time, with headroom, over the partitions") {
   const auto sizing = plan::size(load());
   CHECK(sizing.at_work == Approx(300));
   CHECK(sizing.wanted == 429);
@@ -53,7 +53,7 @@ TEST_CASE("workers are the rate times the time of a record, with headroom, over 
   CHECK(sizing.warnings.empty());
 }
 
-TEST_CASE("what these workers do is more than what comes, or the plan says that it cannot work") {
+TEST_CASE("the planned workers can do more than arrives, or the plan reports that it cannot work") {
   for (const double rate : {0.01, 1.0, 99.9, 12345.0, 1e6})
     for (const Duration time : {Duration(microseconds(3)), Duration(milliseconds(1)), Duration(seconds(7))})
       for (const std::uint64_t partitions : {1, 7, 1000}) {
@@ -71,7 +71,7 @@ TEST_CASE("what these workers do is more than what comes, or the plan says that 
       }
 }
 
-TEST_CASE("a plan that cannot work says why") {
+TEST_CASE("a plan that cannot work reports the reason") {
   auto given = load();
   given.cpu = milliseconds(2);
   auto sizing = plan::size(given);
@@ -94,7 +94,7 @@ TEST_CASE("a plan that cannot work says why") {
   CHECK(warns(plan::size(given), "longer than lanes.drain (100ms)"));
 }
 
-TEST_CASE("what no configuration can have is not planned, and what would do is said") {
+TEST_CASE("a plan beyond the limits of a configuration is refused, with the settings that would be enough") {
   auto given = load();
   given.rate = 1e6;
   given.service_time = seconds(1);
@@ -131,7 +131,7 @@ TEST_CASE("what no configuration can have is not planned, and what would do is s
   CHECK(warns(sizing, "too little memory"));
 }
 
-TEST_CASE("the records of full lanes have their memory") {
+TEST_CASE("the memory plan has room for the records of full lanes") {
   auto given = load();
   given.record_bytes = 1000;
   auto sizing = plan::size(given);
@@ -165,7 +165,7 @@ TEST_CASE("the records of full lanes have their memory") {
   CHECK(text.find("\nlanes: { workers: 27, queue: 313, memory: 2086MiB }\n") != std::string::npos);
 }
 
-TEST_CASE("a queue that is latency and not capacity is told") {
+TEST_CASE("a queue that adds latency and no capacity is reported") {
   auto given = load();
   given.running = plan::Running{27, 313};
   CHECK_FALSE(warns(plan::size(given), "latency"));
@@ -183,7 +183,7 @@ TEST_CASE("a queue that is latency and not capacity is told") {
   CHECK(warns(plan::size(given), "waits 30s for 14 workers, longer than lanes.drain (20s)"));
 }
 
-TEST_CASE("a backlog is gone when there is more capacity than records come") {
+TEST_CASE("a backlog ends when the capacity exceeds the rate of arrivals") {
   auto given = load();
   given.backlog = 880000;
   const auto sizing = plan::size(given);
@@ -221,13 +221,13 @@ TEST_CASE("a small number is not printed as 0") {
   CHECK(plan::number(2.0) == "2");
 }
 
-TEST_CASE("little processor time is not printed as none") {
+TEST_CASE("a little processor time is not printed as no time") {
   auto given = load();
   given.cpu = microseconds(2);
   CHECK(plan::print(given, plan::size(given)).find("20,000/s x 2us = 0.04 cores") != std::string::npos);
 }
 
-TEST_CASE("a load is measured from what services did meanwhile") {
+TEST_CASE("the load is measured from the counters of the services") {
   const auto before =
       reading(status(lane_of(0, 1000, "10.0", "500") + ',' + lane_of(1, 0, "0", "null"), "5.0"));
   const auto after =
@@ -263,7 +263,7 @@ TEST_CASE("a load is measured from what services did meanwhile") {
   CHECK(two->load.partitions == 4);
 }
 
-TEST_CASE("what cannot be measured is an error with a remedy") {
+TEST_CASE("a load that cannot be measured is an error with a remedy") {
   const auto idle = reading(status(lane_of(0, 1000, "10.0", "0"), "5.0"));
   const auto nothing = plan::measure({idle}, {idle}, seconds(10));
   REQUIRE_FALSE(nothing.ok());
@@ -278,7 +278,7 @@ TEST_CASE("what cannot be measured is an error with a remedy") {
   }
 }
 
-TEST_CASE("what is given stands in the place of what was measured") {
+TEST_CASE("given values replace measured values") {
   plan::Options options;
   options.rate = 5;
   options.partitions = 3;
@@ -289,7 +289,7 @@ TEST_CASE("what is given stands in the place of what was measured") {
   CHECK(given.cores == 8);
 }
 
-TEST_CASE("a plan is printed with its arithmetic and the settings") {
+TEST_CASE("a plan is printed with its arithmetic and its settings") {
   auto given = load();
   given.backlog = 880000;
   given.cpu = microseconds(100);

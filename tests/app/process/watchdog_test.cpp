@@ -43,7 +43,7 @@ void hang() {
 
 }  // namespace
 
-TEST_CASE("a process that hangs past its time ends with the exit code that was set") {
+TEST_CASE("a process that hangs beyond its deadline ends with the exit code that was set") {
   CHECK(exit_code_of_child([] {
           Watchdog watchdog;
           watchdog.arm(SteadyClock::now() + milliseconds(20), 75);
@@ -51,7 +51,7 @@ TEST_CASE("a process that hangs past its time ends with the exit code that was s
         }) == 75);
 }
 
-TEST_CASE("a later time does not put off the end, but a later exit code counts") {
+TEST_CASE("a later deadline does not put off the end, but a later exit code takes effect") {
   // On a busy machine the first time may have come before the second is said.
   int exit_code = 0;
   for (const auto soon : {milliseconds(200), milliseconds(2000), milliseconds(20000)}) {
@@ -66,7 +66,7 @@ TEST_CASE("a later time does not put off the end, but a later exit code counts")
   CHECK(exit_code == 69);
 }
 
-TEST_CASE("an earlier time counts") {
+TEST_CASE("an earlier deadline takes effect") {
   CHECK(exit_code_of_child([] {
           Watchdog watchdog;
           watchdog.arm(SteadyClock::now() + std::chrono::hours(1), 75);
@@ -75,7 +75,7 @@ TEST_CASE("an earlier time counts") {
         }) == 75);
 }
 
-TEST_CASE("a process that ends in time is left alone") {
+TEST_CASE("a process that ends before its deadline keeps its own exit code") {
   CHECK(exit_code_of_child([] {
           {
             Watchdog watchdog;

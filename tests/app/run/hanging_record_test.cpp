@@ -78,7 +78,7 @@ class Hanging {
 
 }  // namespace
 
-TEST_CASE("one record of a claim that hangs is the record that /readyz and /status name") {
+TEST_CASE("/readyz and /status name the one record of a claim that hangs") {
   const Hanging service;
   // All other records are finished: those before it by the committed offset, those after it by the map.
   REQUIRE(eventually([&] {

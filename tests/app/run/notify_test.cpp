@@ -115,7 +115,7 @@ service::LaneView view_of(lane::State state, std::int64_t lag, std::uint32_t in_
 
 }  // namespace
 
-TEST_CASE("what a service manager is told, by phase") {
+TEST_CASE("each phase has its messages to the service manager") {
   CHECK(app::encode({.entered = Phase::starting, .at_most = seconds(2), .ticks = false, .status = "s"}) ==
         "EXTEND_TIMEOUT_USEC=2000000\nSTATUS=s\n");
   CHECK(app::encode({.entered = Phase::started, .status = "s"}) == "READY=1\nWATCHDOG=1\nSTATUS=s\n");
@@ -124,11 +124,11 @@ TEST_CASE("what a service manager is told, by phase") {
   CHECK(app::encode({.entered = {}, .status = "s"}) == "WATCHDOG=1\nSTATUS=s\n");
 }
 
-TEST_CASE("a reload is told with the time of its beginning") {
+TEST_CASE("a reload is announced with the time of its beginning") {
   CHECK(app::encode_reload(TimePoint(milliseconds(1234))) == "RELOADING=1\nMONOTONIC_USEC=1234000\n");
 }
 
-TEST_CASE("after a reload the service manager hears that it was one, and that the service is ready") {
+TEST_CASE("after a reload, the service manager learns that the service is ready") {
   ServiceManager manager(path(), Duration::zero());
   std::atomic<bool> live{true};
   Notifier notifier(sources(live), true);
@@ -144,11 +144,11 @@ TEST_CASE("after a reload the service manager hears that it was one, and that th
   notifier.enter(Phase::stopping, seconds(1), "over");
 }
 
-TEST_CASE("a status cannot say anything but a status") {
+TEST_CASE("a status message contains no other message") {
   CHECK(app::encode({.entered = {}, .ticks = false, .status = "a\nREADY=1\tb"}) == "STATUS=a READY=1 b\n");
 }
 
-TEST_CASE("the lanes in one line") {
+TEST_CASE("the status summarises the lanes in one line") {
   CHECK(app::summary({}) == "0 lanes, 0 records behind, 0 running");
   CHECK(app::summary({view_of(lane::State::running, 1, 2)}) == "1 lane, 1 record behind, 2 running");
   CHECK(app::summary({view_of(lane::State::paused, 7, 1), view_of(lane::State::running, -1, 0),
@@ -156,7 +156,7 @@ TEST_CASE("the lanes in one line") {
         "4 lanes, 12 records behind, 9 running, 2 held, 1 paused");
 }
 
-TEST_CASE("a service that is not ready says why before it says how many lanes it has") {
+TEST_CASE("a service that is not ready reports the reason before the number of its lanes") {
   const service::Reason broker{service::ReasonCode::no_broker,
                                "member 1 has had no connection to a broker for 12 s", "", -1};
   const service::Reason stuck{service::ReasonCode::stuck, "orders:3 has 1 stuck worker", "orders", 3};
@@ -168,7 +168,7 @@ TEST_CASE("a service that is not ready says why before it says how many lanes it
         "1 lane, 1 record behind, 2 running");
 }
 
-TEST_CASE("a service's life as the service manager hears it") {
+TEST_CASE("the service manager is notified of the start, the progress and the stop of a service") {
   const auto name = GENERATE(as<std::string>{}, path(), "@" + path());
   CAPTURE(name);
   ServiceManager manager(name, milliseconds(40));
@@ -208,7 +208,7 @@ TEST_CASE("the watchdog is fed only while the loops tick") {
   CHECK(manager.says("WATCHDOG=1\n"));
 }
 
-TEST_CASE("without a watchdog none is fed") {
+TEST_CASE("without a watchdog, no watchdog messages are sent") {
   ServiceManager manager(path(), Duration::zero());
   std::atomic<bool> live{true};
   {
@@ -219,7 +219,7 @@ TEST_CASE("without a watchdog none is fed") {
   CHECK(manager.next() == "STATUS=3 lanes, 0 records behind, 0 running, 3 assigned\n");
 }
 
-TEST_CASE("nobody is told by who must not") {
+TEST_CASE("a disabled notifier sends nothing") {
   ServiceManager manager(path(), milliseconds(40));
   std::atomic<bool> live{true};
   {
@@ -230,7 +230,7 @@ TEST_CASE("nobody is told by who must not") {
   CHECK(manager.next() == "after all");
 }
 
-TEST_CASE("a service manager that is gone harms nothing") {
+TEST_CASE("a service manager that is gone does no harm") {
   std::atomic<bool> live{true};
   ::setenv("NOTIFY_SOCKET", "/nonexistent/socket", 1);
   {

@@ -51,7 +51,7 @@ int exit_code_of_a_stop(bool fails) {
 
 }  // namespace
 
-TEST_CASE("a service whose last transaction fails ends with the exit code of unfinished work") {
+TEST_CASE("a service whose last transaction fails ends with the exit code for unfinished work") {
   CHECK(exit_code_of_a_stop(true) == app::exit_code::abandoned);
   CHECK(exit_code_of_a_stop(false) == app::exit_code::done);
 }

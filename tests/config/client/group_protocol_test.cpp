@@ -18,15 +18,14 @@ ClientSettings with_strategy(const std::string& strategy) {
 
 }  // namespace
 
-TEST_CASE("the brokers distribute where group.protocol is consumer, however it is written") {
+TEST_CASE("the brokers assign partitions if group.protocol is consumer, in any spelling") {
   CHECK_FALSE(group_protocol({}).by_brokers);
   CHECK_FALSE(group_protocol(with_protocol("classic")).by_brokers);
   CHECK_FALSE(group_protocol(with_strategy("cooperative-sticky")).by_brokers);
   CHECK(group_protocol(with_protocol("Consumer")).by_brokers);
 }
 
-TEST_CASE(
-    "a member that stops leaves by a request, unless the brokers distribute or know the member by name") {
+TEST_CASE("a stopping member leaves by a request, unless the brokers assign or the member is static") {
   CHECK(leaves_by_request({}));
   CHECK_FALSE(leaves_by_request(with_protocol("consumer")));
   CHECK_FALSE(leaves_by_request(one_setting("group.instance.id", "host-a")));

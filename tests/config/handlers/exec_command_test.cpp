@@ -64,7 +64,7 @@ TEST_CASE_METHOD(Folder, "a program without a slash is the first executable file
         "\"none\" is not a program in PATH; PATH names no folder");
 }
 
-TEST_CASE_METHOD(Folder, "a script beside the file that is named like a program is explained") {
+TEST_CASE_METHOD(Folder, "a script that has the name of a program and lies beside the file is explained") {
   make("work.py");
   Words command = {"work.py"};
   CHECK(resolve_command(command, place())->hint ==
@@ -72,7 +72,7 @@ TEST_CASE_METHOD(Folder, "a script beside the file that is named like a program 
         "before it, such as python3");
 }
 
-TEST_CASE_METHOD(Folder, "relative paths begin in the folder of the configuration file") {
+TEST_CASE_METHOD(Folder, "a relative path begins in the folder of the configuration file") {
   make("bin/tool", 0755);
   make("work.py", 0755);
   make("scripts/more.py", 0755);
@@ -82,13 +82,13 @@ TEST_CASE_METHOD(Folder, "relative paths begin in the folder of the configuratio
         Words{path("bin/tool"), path("work.py"), path("scripts/more.py"), path("work.py")});
 }
 
-TEST_CASE_METHOD(Folder, "arguments that name no file beside the configuration stay as they are") {
+TEST_CASE_METHOD(Folder, "an argument that names no file beside the configuration stays as it is") {
   make("-c");
   const Words same = {"/bin/sh", "-c", "cat; echo $1", "", "scripts", "gone.py", "/etc/passwd", "a b"};
   CHECK(resolved(same) == same);
 }
 
-TEST_CASE_METHOD(Folder, "a script that its interpreter would not find is a problem") {
+TEST_CASE_METHOD(Folder, "a script that its interpreter would not find is reported") {
   for (const auto* interpreter : {"python3", "bash", "node"}) make(std::string("bin/") + interpreter, 0755);
   make("work.py");
   make("hook.js");
@@ -115,7 +115,7 @@ TEST_CASE_METHOD(Folder, "a script that its interpreter would not find is a prob
     CHECK(problem(fine).empty());
 }
 
-TEST_CASE_METHOD(Folder, "a program that cannot be executed is a problem") {
+TEST_CASE_METHOD(Folder, "a program that cannot be executed is reported") {
   const auto problem = [this](Words command) { return resolve_command(command, place())->what; };
   make("work.py");
   CHECK(problem({"./gone"}) == path("gone") + " cannot be executed: No such file or directory");
@@ -141,7 +141,7 @@ TEST_CASE_METHOD(Folder, "a loaded configuration has the program and the script 
             path("") + " (write the path of the program, or add its folder to PATH)\n");
 }
 
-TEST_CASE("a command is not looked up by a process that does not run the handler") {
+TEST_CASE("a process that does not run the handler does not look up its command") {
   Source source;
   source.runs_handler = false;
   const auto loaded = load_text(
@@ -150,7 +150,7 @@ TEST_CASE("a command is not looked up by a process that does not run the handler
   CHECK(std::get<ExecSettings>(loaded.config->handler).command == Words{"no-such-tool"});
 }
 
-TEST_CASE("a command is shown in one line") {
+TEST_CASE("a command is printed in one line") {
   CHECK(shown_command({"/usr/bin/python3", "/etc/work.py", "-x", "a b", "$x", ""}) ==
         "/usr/bin/python3 /etc/work.py -x \"a b\" \"$x\" \"\"");
 }

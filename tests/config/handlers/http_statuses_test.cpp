@@ -16,7 +16,7 @@ std::string with_statuses(const std::string& statuses) {
 
 }  // namespace
 
-TEST_CASE("statuses and classes of them get verdicts") {
+TEST_CASE("a status or a class of statuses gets a verdict") {
   const auto result = loaded(with_statuses("{ 404: reject, \"409\": done, 5xx: retry, 503: unavailable }"));
   REQUIRE(report(result.errors) == "");
   const StatusVerdicts expected = {{5, StatusVerdict::retry},
@@ -26,7 +26,7 @@ TEST_CASE("statuses and classes of them get verdicts") {
   CHECK(std::get<HttpSettings>(result.config->handler).statuses == expected);
 }
 
-TEST_CASE("statuses are printed as they can be read again") {
+TEST_CASE("printed statuses can be read again") {
   const auto first = loaded(with_statuses("{ \"404\": reject, 1xx: retry, 5xx: unavailable, 200: done }"));
   REQUIRE(first.config);
   const auto text = print(*first.config);
@@ -34,7 +34,7 @@ TEST_CASE("statuses are printed as they can be read again") {
   CHECK(text.find("statuses: { 1xx: retry, 5xx: unavailable, 200: done, 404: reject }") != std::string::npos);
 }
 
-TEST_CASE("a wrong status or verdict is an error with its place and the words that are allowed") {
+TEST_CASE("a wrong status or verdict is an error with its place and the allowed words") {
   const auto says = [](const std::string& statuses, const std::string& expected) {
     const auto errors = errors_of(with_statuses(statuses));
     INFO(errors);
@@ -52,7 +52,7 @@ TEST_CASE("a wrong status or verdict is an error with its place and the words th
   CHECK(says("[404]", "a map of statuses"));
 }
 
-TEST_CASE("a wrong status is answered with the status that it stands for") {
+TEST_CASE("the error for a misspelt status names the status that is meant") {
   const auto error = [](const std::string& key) {
     return errors_of(with_statuses("{ 503: retry, \"" + key + "\": reject }"));
   };
@@ -71,7 +71,7 @@ TEST_CASE("a wrong status is answered with the status that it stands for") {
   }
 }
 
-TEST_CASE("a status of success can be given any verdict") {
+TEST_CASE("a status of success can get any verdict") {
   const auto result = loaded(with_statuses("{ 202: retry, 204: reject, 2xx: done }"));
   REQUIRE(report(result.errors) == "");
   const StatusVerdicts expected = {

@@ -81,7 +81,7 @@ TEST_CASE("a secret may stand in a file of its own, beside the file of subscribe
             .starts_with(":1: secret_file: the file cannot be opened"));
 }
 
-TEST_CASE("mistakes in a file of subscribers name their line") {
+TEST_CASE("a mistake in a file of subscribers names its line") {
   CHECK(refused_text("a: b") == ":1: expected a list of subscribers");
   CHECK(refused_text("- a") == ":1: expected a subscriber: name, url, secret, …");
   CHECK(refused_text("- url: http://a.example") == ":1: the subscriber has no name");
@@ -100,13 +100,13 @@ TEST_CASE("mistakes in a file of subscribers name their line") {
   CHECK(read_subscribers("/no/such").error().kind == ErrorKind::no_input);
 }
 
-TEST_CASE("a file of subscribers without content is a mistake") {
+TEST_CASE("an empty file of subscribers is a mistake") {
   for (const std::string text : {"", "\n", "# nobody yet\n", "---\n", "~\n"})
     CHECK(refused_text(text) == ": the file is empty");
   CHECK(read_subscribers(OneFile("").path).error().hint == "write [] for no subscribers");
 }
 
-TEST_CASE("a secret that would not sign is a mistake") {
+TEST_CASE("a secret that cannot sign is a mistake") {
   const OneFile file(a_secret + "\n");
   const auto name = std::filesystem::path(file.path).filename().string();
   const std::string begin = "- name: a\n  url: http://a\n";

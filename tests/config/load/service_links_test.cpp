@@ -37,7 +37,7 @@ TEST_CASE("the variables of a Kubernetes Service are ignored with one warning") 
   CHECK(loaded(base).warnings.empty());
 }
 
-TEST_CASE("a misspelt variable that looks like one of a Service stays an error") {
+TEST_CASE("a misspelt variable that resembles one of a Service stays an error") {
   for (const auto& [name, value] : Environment{{"LANEWAY_PORT", "9644"},
                                                {"LANEWAY_ADMIN_PORT", "9644"},
                                                {"LANEWAY_LANES__WORKRES", "3"},

@@ -26,14 +26,14 @@ TEST_CASE("docs/configuration.md has every key", "[reference]") {
   CHECK(content_of(page_path) == reference_page());
 }
 
-TEST_CASE("write config/full.yaml and docs/configuration.md anew", "[.][write-reference]") {
+TEST_CASE("write config/full.yaml and docs/configuration.md", "[.][write-reference]") {
   std::ofstream(example_path("full.yaml")) << reference();
   CHECK(content_of(example_path("full.yaml")) == reference());
   std::ofstream(page_path) << reference_page();
   CHECK(content_of(page_path) == reference_page());
 }
 
-TEST_CASE("each example of the page is right, and each section has one") {
+TEST_CASE("each example of the page is valid, and each section has an example") {
   const auto page = reference_page();
   std::size_t examples = 0;
   for (auto begin = page.find("```yaml\n"); begin != page.npos; begin = page.find("```yaml\n", begin)) {
@@ -68,7 +68,7 @@ TEST_CASE("the reference has a line for each key, in force or commented out") {
   }
 }
 
-TEST_CASE("the reference, read, is the defaults") {
+TEST_CASE("reading the reference gives the defaults") {
   Config defaults;
   defaults.topics = {"orders"};
   defaults.handler = HttpSettings{};
@@ -79,7 +79,7 @@ TEST_CASE("the reference, read, is the defaults") {
   CHECK(print(*result.config) == print(defaults));
 }
 
-TEST_CASE("the reference's commented-out lines are keys in their groups") {
+TEST_CASE("the commented-out lines of the reference are keys in their groups") {
   std::istringstream lines(reference());
   std::string text;
   for (std::string line; std::getline(lines, line); text += line + "\n") {
@@ -96,7 +96,7 @@ TEST_CASE("the reference's commented-out lines are keys in their groups") {
   }
 }
 
-TEST_CASE("a configuration printed and read again is the same") {
+TEST_CASE("a printed configuration reads back unchanged") {
   for (const char* name :
        {"log.yaml", "http.yaml", "simulate.yaml", "full.yaml", "plugin.yaml", "produce.yaml",
         "examples/exec/python.yaml", "examples/exec/binary.yaml", "examples/exec/shell.yaml"}) {
@@ -111,7 +111,7 @@ TEST_CASE("a configuration printed and read again is the same") {
   }
 }
 
-TEST_CASE("a printed configuration hides passwords, keys and what a URL may hide") {
+TEST_CASE("a printed configuration hides passwords, keys and secrets in URLs") {
   const auto result = loaded(
       "topics: [a]\n"
       "kafka:\n  bootstrap.servers: b\n  group.id: g\n  security.protocol: sasl_ssl\n  sasl.mechanism: "
@@ -126,7 +126,7 @@ TEST_CASE("a printed configuration hides passwords, keys and what a URL may hide
   CHECK(text.find("  sasl.username: me\n") != text.npos);
 }
 
-TEST_CASE("keys that hold secrets are marked so") {
+TEST_CASE("keys that hold secrets are marked as secret") {
   for (const ClientKey& key : client_keys()) {
     const bool tells = key.name.ends_with("password") || key.name.ends_with("secret") ||
                        key.name == "ssl.key.pem" || key.name == "sasl.oauthbearer.config";

@@ -3,7 +3,7 @@
 
 using namespace laneway::config;
 
-TEST_CASE("no error shows what a malformed variable holds") {
+TEST_CASE("no error shows the content of a malformed variable") {
   const std::string canary = "c4n4ry";
   const std::string produce =
       "kafka: { bootstrap.servers: a, group.id: g }\ntopics: [orders]\nhandler: { produce: { topic: out } "

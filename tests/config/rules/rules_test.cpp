@@ -11,20 +11,20 @@ std::string with(const std::string& client_lines, const std::string& lines = "")
 }
 }  // namespace
 
-TEST_CASE("the first backoff is not above the longest") {
+TEST_CASE("the first backoff is at most the longest") {
   CHECK(with("", "retry: { backoff: 1m }\n") ==
         "f.yaml:6:19: retry.backoff: retry.backoff is 1m, more than retry.max_backoff, 30s (lower "
         "retry.backoff, or raise retry.max_backoff)\n");
   CHECK(with("", "retry: { backoff: 30s }\n").empty());
 }
 
-TEST_CASE("a rule about a key that is wrong by itself is left out") {
+TEST_CASE("a rule about a key that is wrong by itself is skipped") {
   CHECK(with("", "retry: { backoff: 1m, max_backoff: soon }\n") ==
         "f.yaml:6:36: retry.max_backoff: found \"soon\", which does not start with a number (expected a "
         "duration from 1ms to 24h, such as 500ms, 2s or 1m)\n");
 }
 
-TEST_CASE("dead letters do not go to a topic that is consumed") {
+TEST_CASE("dead letters do not go to a consumed topic") {
   CHECK(with("", "dead_letter: { topic: orders }\n") ==
         "f.yaml:6:23: dead_letter.topic: the dead letters of orders would go to orders, which is consumed "
         "too (choose another name, such as \"{topic}-dlt\")\n");
@@ -40,7 +40,7 @@ std::string retry_topics(const std::string& delays, const std::string& lines = l
 }
 }  // namespace
 
-TEST_CASE("retry topics are for records without order") {
+TEST_CASE("retry topics need records without order") {
   CHECK(retry_topics("[5s, 1m]").empty());
   CHECK(retry_topics("[5s]", letters + "lanes: { order: none }\n").empty());
   for (const std::string order : {"key", "partition"})
@@ -60,20 +60,20 @@ TEST_CASE("the delays of retry topics rise, and are durations") {
   CHECK(retry_topics("[169h]").find("out of range") != std::string::npos);
 }
 
-TEST_CASE("after the last retry topic there is the dead letter") {
+TEST_CASE("retry topics need a dead-letter topic") {
   CHECK(retry_topics("[5s]", "") ==
         "f.yaml:6:18: retry.topics: a record that fails after the last retry topic needs a dead-letter topic "
         "(set dead_letter.topic, such as \"{topic}-dlt\")\n");
 }
 
-TEST_CASE("retry topics begin at the beginning") {
+TEST_CASE("retry topics need auto.offset.reset: earliest") {
   CHECK(retry_topics("[5s]", letters, "  auto.offset.reset: earliest\n").empty());
   CHECK(retry_topics("[5s]", letters, "  auto.offset.reset: latest\n")
             .find("records that are written to a retry topic before its first commit would be skipped") !=
         std::string::npos);
 }
 
-TEST_CASE("a retry topic is no other topic of the service") {
+TEST_CASE("a retry topic is not another topic of the service") {
   const auto of = [](const std::string& topics, const std::string& more) {
     return errors_of("kafka: { bootstrap.servers: a, group.id: g }\nhandler: log\ntopics: " + topics +
                      "\nretry: { topics: [5s] }\n" + more);
@@ -98,13 +98,13 @@ TEST_CASE("produce does not write to a retry topic") {
   CHECK(to("orders-retry-5s").find("its records would circulate forever") != std::string::npos);
 }
 
-TEST_CASE("every worker can have a record") {
+TEST_CASE("max_incomplete gives every worker a record") {
   CHECK(with("", "lanes: { workers: 8, max_incomplete: 7 }\n") ==
         "f.yaml:6:38: lanes.max_incomplete: lanes.max_incomplete is 7, less than lanes.workers, 8, so some "
         "workers would never run a record (set lanes.max_incomplete to at least lanes.workers)\n");
 }
 
-TEST_CASE("null_keys needs the order by key") {
+TEST_CASE("null_keys needs order by key") {
   CHECK(with("", "lanes: { null_keys: ordered }\n") ==
         "f.yaml:6:21: lanes.null_keys: null_keys has no effect unless lanes.order is key (set lanes.order: "
         "key, or remove null_keys)\n");
@@ -117,7 +117,7 @@ std::string produce(const std::string& settings, const std::string& topics = "[o
 }
 }  // namespace
 
-TEST_CASE("produce needs a topic or a header that names one of some") {
+TEST_CASE("produce needs a topic, or a header that names one of several topics") {
   CHECK(produce("{}") ==
         "f.yaml:3:21: handler.produce.topic: this key is missing (the topic to which records are written, "
         "such as \"{topic}-out\")\n");
@@ -149,7 +149,7 @@ TEST_CASE("produce needs a topic or a header that names one of some") {
         std::string::npos);
 }
 
-TEST_CASE("records do not go round: what is read is not written") {
+TEST_CASE("produce does not write to a consumed topic") {
   const std::string round = "would circulate forever";
   CHECK(produce("{ topic: bills }").find("\"bills\" is consumed too") != std::string::npos);
   CHECK(produce("{ topic: \"{topic}\" }").find(round) != std::string::npos);
@@ -159,7 +159,7 @@ TEST_CASE("records do not go round: what is read is not written") {
   CHECK(produce("{ topic: \"{topic}\", kafka: { bootstrap.servers: \"b:1\" } }").empty());
 }
 
-TEST_CASE("transactional: one member, one cluster, only committed records") {
+TEST_CASE("transactional needs one member, one cluster and only committed records") {
   const std::string exactly_once = "{ topic: out, transactional: true }";
   CHECK(produce(exactly_once).empty());
   CHECK(produce(exactly_once + " }\nconsumers: 2\nlog: { level: info").find("one group member") !=
@@ -183,7 +183,7 @@ TEST_CASE("a producer's own client keys are those of the list") {
   CHECK(produce("{ topic: ^out }").find("a pattern") != std::string::npos);
 }
 
-TEST_CASE("the rules on TLS and credentials hold for a producer's own client keys") {
+TEST_CASE("the rules for TLS and credentials hold for a producer's own client keys") {
   const auto in = [](const std::string& kafka, const std::string& own, const std::string& more = "") {
     return errors_of("kafka: { bootstrap.servers: a, group.id: g" + kafka +
                      " }\ntopics: [orders]\nhandler: { produce: { topic: out, kafka: { " + own + " } } }\n" +
@@ -215,7 +215,7 @@ TEST_CASE("the rules on TLS and credentials hold for a producer's own client key
   CHECK(in(login, "bootstrap.servers: b, security.protocol: ssl").empty());
 }
 
-TEST_CASE("servers that the client would look for in vain are refused") {
+TEST_CASE("an address that the client could never connect to is refused") {
   const auto with_servers = [](const std::string& servers, const std::string& more = "") {
     return errors_of("kafka: { bootstrap.servers: \"" + servers + "\", group.id: g" + more +
                      " }\ntopics: [orders]\nhandler: log\n");
@@ -242,7 +242,7 @@ TEST_CASE("servers that the client would look for in vain are refused") {
   CHECK(secret == at + "a broker's address contains no user and no password" + hint);
 }
 
-TEST_CASE("records that travel unencrypted to a producer's brokers are warned of") {
+TEST_CASE("records that reach a producer's brokers unencrypted cause a warning") {
   const auto warnings = [](const std::string& own) {
     return loaded(
                "kafka: { bootstrap.servers: a, group.id: g, security.protocol: ssl }\ntopics: "
@@ -257,7 +257,7 @@ TEST_CASE("records that travel unencrypted to a producer's brokers are warned of
   CHECK(plain[0].find("handler.produce.kafka: security.protocol") != std::string::npos);
 }
 
-TEST_CASE("a drain is shorter than what the group allows") {
+TEST_CASE("a drain is shorter than the group's time limit") {
   CHECK(
       with("  max.poll.interval.ms: 60000\n", "lanes: { drain: 1m }\n") ==
       "f.yaml:7:17: lanes.drain: lanes.drain is 1m, not less than max.poll.interval.ms, 1m: the group would "
@@ -266,7 +266,7 @@ TEST_CASE("a drain is shorter than what the group allows") {
   CHECK_FALSE(with("", "lanes: { drain: 300s }\n").empty());
 }
 
-TEST_CASE("the client's times fit each other") {
+TEST_CASE("the client's time limits fit each other") {
   CHECK(with("  max.poll.interval.ms: 30000\n") ==
         "f.yaml:6:25: kafka.max.poll.interval.ms: max.poll.interval.ms is 30000, less than "
         "session.timeout.ms, 45000 (the session time-out may be at most as long as max.poll.interval.ms)\n");
@@ -277,7 +277,7 @@ TEST_CASE("the client's times fit each other") {
         std::string::npos);
 }
 
-TEST_CASE("static members may be several in a process, which numbers them") {
+TEST_CASE("a process may have several static members, which it numbers") {
   CHECK(with("  group.instance.id: a\n", "consumers: 2\n").empty());
   CHECK(with("  group.instance.id: a\n").empty());
 }
@@ -298,7 +298,7 @@ TEST_CASE("the rebalance protocol decides which keys are the client's") {
         std::string::npos);
 }
 
-TEST_CASE("sessions are no business of ours when the brokers decide about them") {
+TEST_CASE("session limits are not checked when the brokers decide about sessions") {
   CHECK(with("  group.protocol: consumer\n  max.poll.interval.ms: 40000\n").empty());
 }
 
@@ -333,7 +333,7 @@ TEST_CASE("PLAIN and SCRAM need a user and a password") {
         std::string::npos);
 }
 
-TEST_CASE("a login without its mechanism, or without what the mechanism needs, is refused with the key") {
+TEST_CASE("a login without its mechanism, or without the mechanism's settings, is refused with the key") {
   const std::string sasl = "  security.protocol: sasl_ssl\n";
   CHECK(with(sasl + "  sasl.username: me\n  sasl.password: x\n") ==
         "f.yaml:7:18: kafka.sasl.username: kafka.sasl.mechanism is missing; without this key the login uses "
@@ -356,7 +356,7 @@ TEST_CASE("a login without its mechanism, or without what the mechanism needs, i
   CHECK(with(oidc + "  sasl.oauthbearer.client.id: i\n  sasl.oauthbearer.client.secret: s\n").empty());
 }
 
-TEST_CASE("what a file, an editor or a Java client's settings put into a login is refused") {
+TEST_CASE("blanks, line breaks and Java syntax in a login are refused") {
   const std::string sasl = "  security.protocol: sasl_ssl\n  sasl.username: me\n  sasl.password: x\n";
   CHECK(with(sasl + "  sasl.mechanism: scram-sha-512\n")
             .find("found \"scram-sha-512\" (expected one of PLAIN, SCRAM-") != std::string::npos);
@@ -372,14 +372,14 @@ TEST_CASE("what a file, an editor or a Java client's settings put into a login i
       std::string::npos);
 }
 
-TEST_CASE("brokers are not named by the address of a web server") {
+TEST_CASE("a broker with the address of a web server is refused") {
   const auto said =
       errors_of("kafka: { bootstrap.servers: \"https://b:9093\", group.id: g }\ntopics: [t]\nhandler: log\n");
   CHECK(said.find("is the address of a web server, and not of a broker (expected HOST:PORT") !=
         std::string::npos);
 }
 
-TEST_CASE("TLS without checks needs an explicit word") {
+TEST_CASE("TLS without checks needs an explicit setting") {
   const std::string tls = "  security.protocol: ssl\n";
   const std::string off = tls + "  enable.ssl.certificate.verification: FALSE\n";
   CHECK(with(off) ==

@@ -6,7 +6,7 @@
 
 using namespace laneway::config;
 
-TEST_CASE("names that other programs use lead to the key of laneway") {
+TEST_CASE("the names of other programs lead to laneway's keys") {
   const std::pair<const char*, const char*> rows[] = {
       {"dlq", "dead_letter.topic"},
       {"dlq.topic", "dead_letter.topic"},
@@ -41,7 +41,7 @@ TEST_CASE("names that other programs use lead to the key of laneway") {
   }
 }
 
-TEST_CASE("a suggested key exists, and a name in the table does not") {
+TEST_CASE("each suggested key exists, and each name in the table does not") {
   for (const char* name : {"dlq",         "logging",
                            "brokers",     "concurrency",
                            "webhook",     "group",
@@ -69,7 +69,7 @@ TEST_CASE("a suggested key exists, and a name in the table does not") {
   }
 }
 
-TEST_CASE("a needed key under another name is not reported as missing too") {
+TEST_CASE("a required key under another name is not reported as missing, too") {
   CHECK(errors_of("brokers: a\ngroup_id: g\ntopics: [a]\nhandler: log\n") ==
         "f.yaml:1:1: brokers: this key does not exist (did you mean kafka.bootstrap.servers?)\n"
         "f.yaml:2:1: group_id: this key does not exist (did you mean kafka.group.id?)\n");
@@ -92,7 +92,7 @@ TEST_CASE("a key that several handlers have is suggested for the handler of the 
         "f.yaml:3:1: timeout: this key does not exist (did you mean handler.http.timeout?)\n");
 }
 
-TEST_CASE("a second handler is reported where it was added, with the way to replace the first") {
+TEST_CASE("a second handler is reported at its place, with the way to replace the first") {
   CHECK(errors_of(base, {}, {"handler.exec.command=[sh]"}) ==
         "--set handler.exec.command: the handler log is set already, and a service has one handler (remove "
         "one of the two; --set handler=exec replaces the handler of the file)\n");

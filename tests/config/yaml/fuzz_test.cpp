@@ -41,7 +41,7 @@ std::string mutated(std::string text) {
 
 }  // namespace
 
-TEST_CASE("a mutated example is an error or a Config that prints as a right one") {
+TEST_CASE("a mutated example gives an error or a valid Config") {
   for (const char* name : {"log.yaml", "http.yaml", "simulate.yaml", "full.yaml", "plugin.yaml",
                            "produce.yaml", "examples/exec/binary.yaml"}) {
     const auto text = content_of(example_path(name));
@@ -52,11 +52,11 @@ TEST_CASE("a mutated example is an error or a Config that prints as a right one"
   }
 }
 
-TEST_CASE("any bytes are an error or a Config") {
+TEST_CASE("any bytes give an error or a valid Config") {
   REQUIRE(rc::check([](const std::string& text) { must_be_errors_or_a_config(text); }));
 }
 
-TEST_CASE("any --set and any variable is an error or a Config") {
+TEST_CASE("any --set and any variable give an error or a valid Config") {
   REQUIRE(rc::check([](const std::string& name, const std::string& value) {
     for (const std::string& set :
          {name + "=" + value, "topics=[" + value, "handler.simulate.sleep={" + value}) {

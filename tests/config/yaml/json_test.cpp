@@ -30,7 +30,7 @@ TEST_CASE("a section of any form becomes JSON") {
   CHECK(json("~") == "null");
 }
 
-TEST_CASE("plain numbers and truths are themselves, everything else is text") {
+TEST_CASE("plain numbers and booleans keep their type, and other values become text") {
   for (const char* itself : {"0", "-1", "1.5", "1e9", "-0.5E-3", "true", "false", "null"})
     CHECK(json(itself) == itself);
   for (const char* text : {"01", "1.", ".5", "+1", "1e", "0x10", "1_000", "yes", "True", "1 2"})
@@ -39,11 +39,11 @@ TEST_CASE("plain numbers and truths are themselves, everything else is text") {
   CHECK(json("'true'") == "\"true\"");
 }
 
-TEST_CASE("text is escaped as JSON wants it") {
+TEST_CASE("text is escaped by the rules of JSON") {
   CHECK(json(R"("a\"b\\c\n\x01é")") == "\"a\\\"b\\\\c\\u000a\\u0001é\"");
 }
 
-TEST_CASE("a plugin's section is handed over whole, with variables put in") {
+TEST_CASE("a plugin's section is passed on whole, with its variables replaced") {
   const auto read = plugin_of("      url: ${URL}\n      lanes.workers: 3\n      nested: { deep: [on, 1] }\n",
                               {{"URL", "db://canary"}});
   CHECK(read.config == R"({"url": "db://canary", "lanes.workers": 3, "nested": {"deep": ["on", 1]}})");
@@ -56,12 +56,12 @@ TEST_CASE("a plugin's section can be replaced from outside the file") {
         std::string::npos);
 }
 
-TEST_CASE("what is printed of a plugin's section tells no text but a variable's name") {
+TEST_CASE("the printed section of a plugin shows no text, only names of variables") {
   CHECK(plugin_of("      url: \"${URL}\"\n      password: canary\n      size: 3\n", {{"URL", "canary"}})
             .shown_config == R"({"url": "${URL}", "password": "*****", "size": 3})");
 }
 
-TEST_CASE("a plugin needs its library, by an absolute path") {
+TEST_CASE("a plugin needs a library with an absolute path") {
   const std::string start = plugin.substr(0, plugin.find("    library"));
   CHECK(errors_of(start + "    timeout: 5s\n") ==
         "f.yaml:7:14: handler.plugin.library: this key is missing (the absolute path of the plugin's shared "

@@ -6,7 +6,7 @@
 
 using namespace laneway::config;
 
-TEST_CASE("a tab is named at its place") {
+TEST_CASE("a tab is reported with its place") {
   const std::string tab = "this line is indented with a tab (indent with spaces: YAML allows no tabs)\n";
   CHECK(errors_of(base + "lanes:\n\tworkers: 3\n") == "f.yaml:8:1: " + tab);
   CHECK(errors_of(base + "lanes:\n  workers: 3\n\tqueue: 3\n") == "f.yaml:9:1: " + tab);
@@ -14,7 +14,7 @@ TEST_CASE("a tab is named at its place") {
   CHECK(errors_of(base + "lanes:\n  workers:\t3\n\n").empty());
 }
 
-TEST_CASE("an indentation that fits no group is named with the line that it should fit") {
+TEST_CASE("an indentation that fits no group is reported with the line that it should match") {
   CHECK(
       errors_of(base + "lanes:\n  workers: 3\n\n  # a comment\n   queue: 5\n") ==
       "f.yaml:11:4: this line is indented by 3 spaces, line 8 above by 2 spaces (keys of one group need the "
@@ -34,7 +34,7 @@ TEST_CASE("an indentation that fits no group is named with the line that it shou
   CHECK(errors_of(base + "lanes:\nconsumers: 3\n").empty());
 }
 
-TEST_CASE("a missing space after a colon is named at its place, whatever YAML makes of it") {
+TEST_CASE("a missing space after a colon is reported with its place, however YAML reads the line") {
   const std::string missing = "the space after the colon is missing";
   const std::string http =
       base.substr(0, base.find("  log")) + "  http:\n    url: \"http://h\"\n    timeout:10s\n";
@@ -51,13 +51,13 @@ TEST_CASE("a missing space after a colon is named at its place, whatever YAML ma
   CHECK(errors_of(base + "journal: { file: \"/a:b\" }\nlanes: { workers: 3 }\n").empty());
 }
 
-TEST_CASE("a missing space shows nothing of a secret") {
+TEST_CASE("the error for a missing space shows no secret") {
   const auto shown = errors_of("kafka:\n  sasl.password:canary\n  group.id: g\ntopics: [a]\nhandler: log\n");
   CHECK(shown.find(":2:17: the space after the colon is missing") != shown.npos);
   CHECK(shown.find("canary") == shown.npos);
 }
 
-TEST_CASE("what is not closed is named where it opens") {
+TEST_CASE("an unclosed bracket or quote is reported where it opens") {
   CHECK(errors_of("topics: [orders\nhandler: log\n") ==
         "f.yaml:1:9: this [ is not closed (add the ] that is missing)\n");
   CHECK(errors_of(base + "journal: { file: \"abc }\n") ==
@@ -66,7 +66,7 @@ TEST_CASE("what is not closed is named where it opens") {
         "f.yaml:2:8: this { is not closed (add the } that is missing)\n");
 }
 
-TEST_CASE("a value that needs quotes is named") {
+TEST_CASE("a value that needs quotes is reported") {
   CHECK(errors_of(base + "log: { level: @x }\n") ==
         "f.yaml:7:15: a value cannot begin with \"@\" (put the value in quotes)\n");
   CHECK(errors_of("kafka:\n  group.id: a: b\n") ==
@@ -75,7 +75,7 @@ TEST_CASE("a value that needs quotes is named") {
         "new line for each key)\n");
 }
 
-TEST_CASE("a text of several lines and a key without a value are not taken for mistakes") {
+TEST_CASE("a text of several lines and a key without a value are not mistakes") {
   for (const char* more :
        {"log:\n", "log: {}\nlanes:\n  workers: 3\nadmin:\n", "\"log\" : { level: info }\n",
         "journal: { file: \"/a\n  b\" }\n", "journal:\n  file: >-\n    /a:\n    - b\n     - c\n",
@@ -88,7 +88,7 @@ TEST_CASE("a text of several lines and a key without a value are not taken for m
         "");
 }
 
-TEST_CASE("a list outside the file that is not closed is named with the right form") {
+TEST_CASE("an unclosed list outside the file is reported with the right form") {
   CHECK(errors_of(base, {}, {"topics=[orders"}) ==
         "--set topics: found \"[orders\": this [ is not closed (expected a list of topic names, or one "
         "pattern that starts with ^; write --set topics='[a, b]')\n");

@@ -43,13 +43,13 @@ constexpr std::size_t limit = 20000;
 
 }  // namespace
 
-TEST_CASE("A dead letter that fits stays as it is") {
+TEST_CASE("a dead letter that fits stays as it is") {
   const auto fits = content(10, 1000, {100});
   CHECK(cut_to_fit(fits, limit) == fits);
   CHECK(cut_to_fit(fits, bytes_of(fits)) == fits);
 }
 
-TEST_CASE("The value goes first, then headers by size, then the key") {
+TEST_CASE("a cut shortens the value first, then headers by size, then the key") {
   SECTION("value") {
     const auto cut = cut_to_fit(content(10, 50000, {100}), limit);
     CHECK(cut.value->size() > limit - 3000);
@@ -59,7 +59,7 @@ TEST_CASE("The value goes first, then headers by size, then the key") {
     CHECK_FALSE(value_after_cut(cut.headers, "laneway-key-truncated"));
     CHECK(read_dead_letter(cut.headers)->cut);
   }
-  SECTION("headers: the largest, and the value comes back as far as there is room") {
+  SECTION("headers: the largest goes first, and the value comes back as far as there is room") {
     const auto cut = cut_to_fit(content(10, 5000, {9000, 15000, 400}), limit);
     CHECK(value_after_cut(cut.headers, "h0"));
     CHECK_FALSE(value_after_cut(cut.headers, "h1"));
@@ -86,7 +86,7 @@ TEST_CASE("The value goes first, then headers by size, then the key") {
   }
 }
 
-TEST_CASE("A dead letter that is cut again goes on saying what it had at first") {
+TEST_CASE("a dead letter that is cut again keeps its first description") {
   const auto cut = cut_to_fit(cut_to_fit(content(40000, 50000, {9000, 15000}), 60000), limit);
   const auto said = [&](std::string_view name) {
     return std::count_if(cut.headers.begin(), cut.headers.end(),
@@ -99,14 +99,14 @@ TEST_CASE("A dead letter that is cut again goes on saying what it had at first")
     CHECK(said(name) == 1);
 }
 
-TEST_CASE("A null stays null") {
+TEST_CASE("a null stays null") {
   DeadLetterContent tombstone{std::string(30000, 'k'), std::nullopt, description()};
   CHECK_FALSE(cut_to_fit(tombstone, limit).value);
   DeadLetterContent keyless{std::nullopt, std::string(30000, 'v'), description()};
   CHECK_FALSE(cut_to_fit(keyless, limit).key);
 }
 
-TEST_CASE("Whatever its parts, a dead letter fits, keeps its description and a beginning of each part") {
+TEST_CASE("every dead letter fits, and keeps its description and the beginning of each part") {
   REQUIRE(rc::check("cut", [] {
     const auto size =
         rc::gen::oneOf(rc::gen::inRange<std::size_t>(0, 100), rc::gen::inRange<std::size_t>(0, 60000));

@@ -120,7 +120,7 @@ TEST_CASE("Connect's headers have Connect's names and are text") {
   CHECK(value_of(headers, "laneway-original-timestamp") == "1700000000000");
 }
 
-TEST_CASE("Spring's and Connect's own dead letters, which know nothing of ours, are read") {
+TEST_CASE("dead letters that Spring and Connect wrote themselves are read") {
   const Headers spring{
       {"kafka_dlt-original-topic", "orders"},
       {"kafka_dlt-original-partition", "\0\0\0\1"s},
@@ -161,7 +161,7 @@ TEST_CASE("Spring's and Connect's own dead letters, which know nothing of ours, 
   CHECK(read->timestamp == -1);
 }
 
-TEST_CASE("Of a record that two have given up, the later description counts") {
+TEST_CASE("if two services gave up a record, the later description is read") {
   auto headers = dead_letter_headers({}, letter(), HeaderFamily::spring);
   headers.push_back({"__connect.errors.topic", "audit"});
   CHECK(read_dead_letter(headers)->topic == "audit");
@@ -169,7 +169,7 @@ TEST_CASE("Of a record that two have given up, the later description counts") {
   CHECK(read_dead_letter(headers)->topic == "orders.audit");
 }
 
-TEST_CASE("A header that makes no sense is as if it were not there") {
+TEST_CASE("an invalid header is ignored") {
   const auto with = [](std::string name, std::optional<std::string> value) {
     auto headers = dead_letter_headers({}, letter(), HeaderFamily::spring);
     headers.push_back({std::move(name), std::move(value)});
@@ -191,7 +191,7 @@ TEST_CASE("A header that makes no sense is as if it were not there") {
   CHECK_FALSE(read_dead_letter({{"traceparent", "00"}, {"laneway-redrives", "1"}}));
 }
 
-TEST_CASE("A text is cut at a character, and says so") {
+TEST_CASE("a text is cut between characters, and marked as cut") {
   CHECK(clean_text("ab\r\n\tc\x7F", 100) == "ab   c ");
   CHECK(clean_text("\xC2\x9Bok\xFF", 100) == " ok\xEF\xBF\xBD");
   CHECK(clean_text("éé", 4) == "éé");
@@ -200,7 +200,7 @@ TEST_CASE("A text is cut at a character, and says so") {
   CHECK(clean_text("abcdef", 3) == "…");
 }
 
-TEST_CASE("Any bytes become one line of valid UTF-8 within its bound") {
+TEST_CASE("any bytes become one line of valid UTF-8 within its bound") {
   REQUIRE(rc::check("clean_text", [] {
     const auto limit = *rc::gen::inRange<std::size_t>(3, 40);
     const auto text = clean_text(*any_bytes(), limit);
@@ -210,7 +210,7 @@ TEST_CASE("Any bytes become one line of valid UTF-8 within its bound") {
   }));
 }
 
-TEST_CASE("A description survives its headers, whatever the record bore before") {
+TEST_CASE("a description is read from its headers, whatever headers the record had before") {
   REQUIRE(rc::check("round trip", [] {
     const auto family = *rc::gen::element(HeaderFamily::spring, HeaderFamily::connect);
     const auto before = *any_headers();
@@ -236,7 +236,7 @@ TEST_CASE("A description survives its headers, whatever the record bore before")
   }));
 }
 
-TEST_CASE("The longest description stays within its bound") {
+TEST_CASE("the longest description stays within its bound") {
   auto longest = letter();
   longest.topic = std::string(249, 't');
   longest.consumer_group = longest.text = std::string(100000, '\xFF');
@@ -249,7 +249,7 @@ TEST_CASE("The longest description stays within its bound") {
   }
 }
 
-TEST_CASE("A redrive takes the description off and counts, and the next dead letter knows the count") {
+TEST_CASE("a redrive removes the description and counts, and the next dead letter has the count") {
   const Headers own{{"traceparent", "00-1"}, {"kafka", std::nullopt}};
   auto headers = dead_letter_headers(own, letter(), HeaderFamily::spring);
   CHECK(read_dead_letter(headers)->redrives == 0);
@@ -261,7 +261,7 @@ TEST_CASE("A redrive takes the description off and counts, and the next dead let
         Headers{{"traceparent", "00-1"}, {"kafka", std::nullopt}, {"laneway-redrives", "2"}});
 }
 
-TEST_CASE("A dead letter names its sub-job, and still does when it is sent back and fails again") {
+TEST_CASE("a dead letter names its sub-job, also after a redrive and another failure") {
   const Header part{"laneway-part", "billing"};
   const auto parts_in = [](const Headers& headers) {
     return std::count_if(headers.begin(), headers.end(), [](const auto& h) { return h.name == part_header; });
@@ -278,7 +278,7 @@ TEST_CASE("A dead letter names its sub-job, and still does when it is sent back 
   }
 }
 
-TEST_CASE("Any headers are read without a throw, and what is read makes sense") {
+TEST_CASE("any headers are read without an exception, and give valid values") {
   REQUIRE(rc::check("nonsense", [] {
     const auto read = read_dead_letter(*any_headers());
     if (!read) return;

@@ -24,7 +24,7 @@ std::string retry_value(const Headers& headers, const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("what is written to a retry topic is read there") {
+TEST_CASE("headers written for a retry topic are read back") {
   auto origin = some_origin();
   origin.reason = "HTTP 500";
   const auto headers = retry_headers({{"trace", "1"}, {"empty", std::nullopt}}, origin);
@@ -39,14 +39,14 @@ TEST_CASE("what is written to a retry topic is read there") {
   CHECK(read_retry_origin(headers) == some_origin());
 }
 
-TEST_CASE("a record without a timestamp has none after the retry topic") {
+TEST_CASE("a record without a timestamp has no timestamp after the retry topic") {
   auto origin = some_origin();
   origin.timestamp = -1;
   origin.timestamp_type = TimestampType::none;
   CHECK(read_retry_origin(retry_headers({}, origin)) == origin);
 }
 
-TEST_CASE("headers of this family that a record has already are replaced, others stay") {
+TEST_CASE("existing headers of this family are replaced, and others stay") {
   const Headers forged = {{"laneway-retry-attempts", "0"},
                           {"laneway-retry-topic", "elsewhere"},
                           {"laneway-retry-other", "x"},
@@ -60,7 +60,7 @@ TEST_CASE("headers of this family that a record has already are replaced, others
   CHECK(retry_headers(headers, some_origin()) == headers);  // none is added twice
 }
 
-TEST_CASE("an origin that is missing or makes no sense is none") {
+TEST_CASE("a record with a missing or invalid origin has no origin") {
   const auto good = retry_headers({}, some_origin());
   CHECK_FALSE(read_retry_origin({}));
   for (const char* topic : {"", "..", "a b", "../x"})
@@ -72,7 +72,7 @@ TEST_CASE("an origin that is missing or makes no sense is none") {
   CHECK_FALSE(read_retry_origin(with(good, "laneway-retry-partition", "2147483648")));
 }
 
-TEST_CASE("what else makes no sense is as if it were not there, and a count of attempts can be counted on") {
+TEST_CASE("other invalid headers are ignored, and a large count of attempts is cut") {
   const auto good = retry_headers({}, some_origin());
   CHECK(read_retry_origin(with(good, "laneway-retry-attempts", "-3"))->attempts == 0);
   CHECK(read_retry_origin(with(good, "laneway-retry-timestamp", "soon"))->timestamp == -1);
@@ -82,7 +82,7 @@ TEST_CASE("what else makes no sense is as if it were not there, and a count of a
   CHECK(read_retry_origin(with(good, "laneway-retry-attempts", "4294967295"))->attempts == 1'000'000'000);
 }
 
-TEST_CASE("no headers are too strange to be read or replaced") {
+TEST_CASE("any headers can be read and replaced") {
   REQUIRE(rc::check("", [](const std::vector<std::pair<std::string, std::string>>& strange) {
     const auto names = *rc::gen::container<std::vector<std::string>>(
         strange.size(),

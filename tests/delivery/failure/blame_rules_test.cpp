@@ -44,7 +44,7 @@ struct Trial {
 
 }  // namespace
 
-TEST_CASE("an attempt that fails while the downstream is out does not count, however many do") {
+TEST_CASE("an attempt that fails during an outage does not count, however many there are") {
   Trial trial;
   trial.go_out();
   for (int i = 0; i < 100; ++i) CHECK_FALSE(trial.fail().given_up);
@@ -56,7 +56,7 @@ TEST_CASE("an attempt that fails while the downstream is out does not count, how
   CHECK(trial.fail().given_up == DeadLetterReason::attempts_exhausted);
 }
 
-TEST_CASE("while the downstream is out, a record rests for a second at most, whatever was wished") {
+TEST_CASE("during an outage a record waits for at most a second, whatever delay the answer asks for") {
   Trial trial;
   trial.rules.delays = {std::chrono::seconds(10), std::chrono::seconds(20)};
   trial.go_out();
@@ -66,8 +66,7 @@ TEST_CASE("while the downstream is out, a record rests for a second at most, wha
   CHECK(trial.fail().delay == Duration(milliseconds(100)));
 }
 
-TEST_CASE(
-    "a record repeats its failures while its attempts count, and in the outage in which the record failed") {
+TEST_CASE("a record repeats its failures while its attempts count, and in the outage in which it failed") {
   Trial trial;
   CHECK_FALSE(trial.blame.repeats(trial.breaker));
   trial.go_out();
@@ -82,7 +81,7 @@ TEST_CASE(
   CHECK(trial.blame.repeats(trial.breaker));
 }
 
-TEST_CASE("a record is a suspect while it has an attempt that failed in no outage") {
+TEST_CASE("a record is a suspect while one of its attempts failed outside an outage") {
   Trial trial;
   CHECK_FALSE(trial.blame.suspect(trial.breaker));
   trial.fail();
@@ -100,7 +99,7 @@ TEST_CASE("a record is a suspect while it has an attempt that failed in no outag
   CHECK(trial.blame.suspect(trial.breaker));
 }
 
-TEST_CASE("an answer that is the downstream's failure for certain never counts, and its delays grow") {
+TEST_CASE("an answer that is certainly the downstream's failure never counts, and its delays grow") {
   Trial trial;
   const auto unavailable = [&] { return trial.fail(true).delay; };
   CHECK(unavailable() == Duration(milliseconds(100)));
@@ -113,7 +112,7 @@ TEST_CASE("an answer that is the downstream's failure for certain never counts, 
   CHECK(unavailable() == Duration(milliseconds(100)));  // another kind of failure was between
 }
 
-TEST_CASE("a record that nothing speaks for is given up at its last attempt at once") {
+TEST_CASE("a record is given up at once at its last attempt if no other record fails") {
   Trial trial;
   CHECK_FALSE(trial.fail().given_up);
   CHECK_FALSE(trial.fail().given_up);
@@ -122,7 +121,7 @@ TEST_CASE("a record that nothing speaks for is given up at its last attempt at o
   CHECK_FALSE(step.suspended);
 }
 
-TEST_CASE("a record is suspended while another record fails too, looked at often, and given up after 3 s") {
+TEST_CASE("a record is suspended while another record fails, checked often, and given up after 3 s") {
   Trial trial;
   trial.fail();
   trial.fail();
@@ -138,7 +137,7 @@ TEST_CASE("a record is suspended while another record fails too, looked at often
   CHECK(trial.reconsider().given_up == DeadLetterReason::attempts_exhausted);
 }
 
-TEST_CASE("a suspended record is given up when another record works, and not for one that worked before") {
+TEST_CASE("a suspended record is given up when another record succeeds after the suspension") {
   Trial trial;
   trial.breaker.succeeded(trial.now, 10);
   trial.fail();
@@ -150,7 +149,7 @@ TEST_CASE("a suspended record is given up when another record works, and not for
   CHECK(trial.reconsider().given_up == DeadLetterReason::attempts_exhausted);
 }
 
-TEST_CASE("a suspended record gets its attempts back when an outage shows, also when it is over already") {
+TEST_CASE("a suspended record gets its attempts back when an outage shows, also if the outage is over") {
   for (const bool is_over : {false, true}) {
     Trial trial;
     trial.rules.delays = {std::chrono::seconds(10), std::chrono::seconds(20)};
@@ -168,8 +167,7 @@ TEST_CASE("a suspended record gets its attempts back when an outage shows, also 
   }
 }
 
-TEST_CASE(
-    "a suspended record is not given up while the downstream is out, though its attempts were before that") {
+TEST_CASE("a suspended record is not given up during an outage, even if its attempts were before") {
   Trial trial;
   trial.fail();
   trial.fail();
@@ -184,7 +182,7 @@ TEST_CASE(
   CHECK(trial.blame.counted() == 3);
 }
 
-TEST_CASE("attempts and the delays between them are limited in time, also those of long ago") {
+TEST_CASE("old attempts and their delays count for the time limit") {
   Trial trial;
   trial.rules.attempts = 1000;
   trial.rules.max_elapsed = std::chrono::seconds(100);
@@ -196,7 +194,7 @@ TEST_CASE("attempts and the delays between them are limited in time, also those 
   CHECK(trial.fail().given_up == DeadLetterReason::retry_time_over);
 }
 
-TEST_CASE("all attempts of a record count, also where they are too many to be given back") {
+TEST_CASE("all attempts of a record count, also more than can be given back") {
   Trial trial;
   trial.rules.attempts = 1000;
   for (int i = 0; i < 200; ++i) trial.fail();

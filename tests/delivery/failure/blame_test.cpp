@@ -21,7 +21,7 @@ std::function<double(double)> outage(double lasts, double share = 1) {
 
 }  // namespace
 
-TEST_CASE("an outage gives up a handful of records at most, at any rate and in any order") {
+TEST_CASE("an outage gives up only a handful of records, at any rate and in any order") {
   for (const double rate : {1.0, 5.0, 200.0, 2000.0})
     for (const bool ordered : {false, true})
       for (const std::uint32_t lanes : {1U, 4U}) {
@@ -58,8 +58,7 @@ TEST_CASE("an attempt that failed in the onset of an outage is given back") {
   CHECK(blame.counted() == 1);
 }
 
-TEST_CASE(
-    "records that failed while failures were not attributed show an outage when failures are attributed") {
+TEST_CASE("records that failed before failures were attributed can show an outage afterwards") {
   Breaker breaker({0, std::chrono::seconds(30), std::chrono::seconds(5)});
   const FailureRules rules{{milliseconds(100), milliseconds(500)}, 3, std::chrono::minutes(5), true};
   auto now = TimePoint{} + std::chrono::hours(1);
@@ -77,7 +76,7 @@ TEST_CASE(
   CHECK(breaker.state() == Breaker::State::open);
 }
 
-TEST_CASE("attempts in a row that a success ended are given back, for five seconds") {
+TEST_CASE("attempts in a row of failures that a success ended are given back, for five seconds") {
   Breaker breaker({3, seconds(30), seconds(5)});
   const FailureRules rules{{milliseconds(100), milliseconds(500)}, 2, std::chrono::minutes(5), true};
   auto now = TimePoint{} + std::chrono::hours(1);
@@ -101,7 +100,7 @@ TEST_CASE("attempts in a row that a success ended are given back, for five secon
   CHECK_FALSE(blame.reconsider(breaker, rules, now, 0.5).given_up);
   CHECK(blame.counted() == 0);
   CHECK(blame.repeats(breaker));
-  SECTION("a record that works for others is given up after its attempts") {
+  SECTION("a record that fails while others succeed is given up after its attempts") {
     now += milliseconds(1);
     CHECK_FALSE(fail().given_up);
     CHECK(blame.suspect(breaker));
@@ -139,14 +138,14 @@ TEST_CASE("poison records of an ordered lane are given up one after the other") 
   CHECK(outcomes.good_letters == 0);
 }
 
-TEST_CASE("poison records are given up after an outage, too, and only they") {
+TEST_CASE("after an outage poison records are given up, and no others") {
   const auto outcomes = told({.workers = 64, .poison = 0.3, .failing = outage(15)});
   CHECK(outcomes.good_letters == 0);
   CHECK(outcomes.poison_letters > 3000);
   CHECK(outcomes.waiting_poison <= 5);
 }
 
-TEST_CASE("after an outage a poison record is not excused for much longer than the window, on any stream") {
+TEST_CASE("after an outage a poison record is not excused for much longer than the window") {
   REQUIRE(rc::check("none waits a minute after the outage", [] {
     Story story;
     story.rate = *rc::gen::inRange(2, 200) / 50.0;
@@ -176,13 +175,13 @@ TEST_CASE("after an outage a quiet, ordered stream gets past its poison records"
   }
 }
 
-TEST_CASE("a stream of which every record fails holds") {
+TEST_CASE("a stream in which every record fails holds") {
   const auto outcomes = told({.failing = [](double) { return 1.0; }});
   CHECK(outcomes.good_letters == 0);
   CHECK(outcomes.done == 0);
 }
 
-TEST_CASE("one or two of three backends out: records go on succeeding, and none is given up") {
+TEST_CASE("if one or two of three backends are out, records still succeed and none is given up") {
   for (const double share : {0.33, 0.66}) {
     INFO(share);
     const auto outcomes = told({.workers = 64, .failing = outage(100, share)});
@@ -203,7 +202,7 @@ TEST_CASE("a downstream that fails about half of the calls is used all the time"
   }
 }
 
-TEST_CASE("a downstream that flaps costs no record") {
+TEST_CASE("an unstable downstream costs no record") {
   const auto outcomes = told({.seconds = 120, .failing = [](double time) {
                                 return static_cast<int>(time / 3) % 2 == 0 ? 0.0 : 1.0;
                               }});
@@ -211,7 +210,7 @@ TEST_CASE("a downstream that flaps costs no record") {
   CHECK(outcomes.waiting_good == 0);
 }
 
-TEST_CASE("one record a minute: poison is given up, and an outage of an hour costs a handful") {
+TEST_CASE("at one record a minute, poison is given up, and an outage of an hour costs a handful") {
   Story story{.rate = 1.0 / 60, .workers = 4, .seconds = 3 * 3600.0};
   SECTION("poison") {
     story.poison = 0.2;
@@ -230,7 +229,7 @@ TEST_CASE("one record a minute: poison is given up, and an outage of an hour cos
     CHECK(outcomes.waiting_poison == 0);
     CHECK(outcomes.waiting_good == 0);
   }
-  SECTION("an outage, until as many records have failed as the breaker asks for") {
+  SECTION("an outage that has not reached the breaker's number of failures") {
     story.failing = [](double time) { return time >= 3600 && time < 7200 ? 1.0 : 0.0; };
     const auto outcomes = told(story);
     CHECK(outcomes.good_letters <= 5);
@@ -239,7 +238,7 @@ TEST_CASE("one record a minute: poison is given up, and an outage of an hour cos
   }
 }
 
-TEST_CASE("with the default settings an outage of a day costs a handful, and everything is done after it") {
+TEST_CASE("with the default settings an outage of a day costs a handful, and all other records are done") {
   constexpr double hour = 3600, day = 24 * hour;
   const config::Retry retry;
   Story story{.rate = 0.5, .seconds = day + 4 * hour, .step_ms = 500};
@@ -253,7 +252,7 @@ TEST_CASE("with the default settings an outage of a day costs a handful, and eve
   CHECK(outcomes.calls_while_out <= day / to_seconds(story.breaker.probe) + 100);
 }
 
-TEST_CASE("any mixture of poison, outages, rates and workers keeps to the bounds") {
+TEST_CASE("any mixture of poison, outages, rates and workers keeps within the bounds") {
   REQUIRE(rc::check("no more than a handful is given up wrongly, and poison records do not stay", [] {
     Story story;
     story.rate = *rc::gen::inRange(5, 600);

@@ -51,7 +51,7 @@ void half_fail(Breaker& breaker, TimePoint now, int pairs) {
 
 }  // namespace
 
-TEST_CASE("a doubt is over when the rules end all doubts, also before it opened") {
+TEST_CASE("rules without an opening end a doubt, also before the breaker opens") {
   Breaker breaker(usual_rules);
   others_fail(breaker, noon, 1);
   REQUIRE(breaker.in_doubt(CallWindow::nobody));
@@ -59,7 +59,7 @@ TEST_CASE("a doubt is over when the rules end all doubts, also before it opened"
   CHECK_FALSE(breaker.in_doubt(CallWindow::nobody));
 }
 
-TEST_CASE("another length of the window holds for what has failed already") {
+TEST_CASE("a changed length of the window applies to earlier failures, too") {
   for (const auto length : {seconds(30), seconds(5)}) {
     Breaker breaker({5, seconds(30), probe_time});
     half_fail(breaker, noon, 28);
@@ -69,7 +69,7 @@ TEST_CASE("another length of the window holds for what has failed already") {
   }
 }
 
-TEST_CASE("half open, the calls that run take their part of the room") {
+TEST_CASE("running calls take their part of a half-open breaker's room") {
   auto breaker = half_open_after(3);
   const auto now = noon + probe_time;
   CHECK(breaker.room(now) == 4);
@@ -79,7 +79,7 @@ TEST_CASE("half open, the calls that run take their part of the room") {
   CHECK(breaker.room(now) == 3);
 }
 
-TEST_CASE("a call that hangs since before it opened again takes no room from the next probes") {
+TEST_CASE("a call that hangs since before the breaker reopened takes no room from later probes") {
   auto breaker = open_at_noon();
   auto now = noon + probe_time;
   breaker.begin(now, 1);  // hangs
@@ -93,7 +93,7 @@ TEST_CASE("a call that hangs since before it opened again takes no room from the
   CHECK(breaker.room(now) == 2);
 }
 
-TEST_CASE("that a probe has worked is forgotten when the breaker opens again") {
+TEST_CASE("a probe's success is forgotten when the breaker opens again") {
   auto breaker = half_open_after(1);
   auto now = noon + probe_time;
   others_fail(breaker, now, 5);
@@ -104,14 +104,14 @@ TEST_CASE("that a probe has worked is forgotten when the breaker opens again") {
   CHECK(breaker.state() == BreakerState::open);
 }
 
-TEST_CASE("calls that began before it opened do not close it when they work") {
+TEST_CASE("calls that began before the breaker opened do not close it when they succeed") {
   auto breaker = open_at_noon();
   breaker.succeeded(noon, 1000);
   CHECK(breaker.state() == BreakerState::open);
   CHECK(breaker.room(noon + probe_time - seconds(1)) == 0);
 }
 
-TEST_CASE("a probe that fails can ask for a longer rest as well") {
+TEST_CASE("a failed probe can ask for a longer rest") {
   auto breaker = open_at_noon();
   const auto now = noon + probe_time;
   breaker.begin(now, 1);
@@ -121,7 +121,7 @@ TEST_CASE("a probe that fails can ask for a longer rest as well") {
   CHECK(breaker.room(now + seconds(40)) == 1);
 }
 
-TEST_CASE("a record that has failed before opens nothing, also under stricter rules") {
+TEST_CASE("a record that has failed before does not open the breaker, also under stricter rules") {
   Breaker breaker(usual_rules);
   others_fail(breaker, noon, 4);
   breaker.change({4, seconds(30), probe_time}, noon);
@@ -131,8 +131,7 @@ TEST_CASE("a record that has failed before opens nothing, also under stricter ru
   CHECK(breaker.state() == BreakerState::open);
 }
 
-TEST_CASE(
-    "half of the records opens it from sixty records on, and never fewer failures than the rules want") {
+TEST_CASE("half of sixty records or more open the breaker, and never fewer failures than the rules ask for") {
   Breaker breaker(usual_rules);
   half_fail(breaker, noon, 29);
   CHECK(breaker.state() == BreakerState::closed);
@@ -145,7 +144,7 @@ TEST_CASE(
   CHECK(patient.state() == BreakerState::half_open);
 }
 
-TEST_CASE("the last 32 outages are remembered, and before them the downstream counts as out") {
+TEST_CASE("the last 32 outages are remembered, and the downstream counts as out before them") {
   Breaker breaker({1, seconds(30), probe_time});
   const auto begun = [](int outage) { return noon + std::chrono::minutes(10 * outage); };
   for (int outage = 1; outage <= 40; ++outage) {
@@ -162,7 +161,7 @@ TEST_CASE("the last 32 outages are remembered, and before them the downstream co
   CHECK(breaker.was_out(begun(9) + seconds(1)));
 }
 
-TEST_CASE("an outage begins with the row that shows it, and not with a failure before") {
+TEST_CASE("an outage begins with the row of failures that shows it, not with an earlier failure") {
   Breaker breaker(usual_rules);
   others_fail(breaker, noon, 1);
   breaker.succeeded(noon, 1000);
@@ -174,7 +173,7 @@ TEST_CASE("an outage begins with the row that shows it, and not with a failure b
   CHECK_FALSE(breaker.was_out(noon));
 }
 
-TEST_CASE("where records that work fail now and then, a longer row is needed to open it") {
+TEST_CASE("if records fail now and then and succeed later, a longer row opens the breaker") {
   Breaker breaker(usual_rules);
   breaker.succeeded(noon, 200);
   breaker.recovered(100);
@@ -184,15 +183,14 @@ TEST_CASE("where records that work fail now and then, a longer row is needed to 
   CHECK(breaker.state() == BreakerState::open);
 }
 
-TEST_CASE("a wish for a shorter rest than the usual one changes nothing") {
+TEST_CASE("a request for a rest shorter than the usual one changes nothing") {
   Breaker breaker({1, seconds(30), probe_time});
   while (breaker.state() == BreakerState::closed) breaker.failed(noon, {1, false, seconds(1)});
   CHECK(breaker.room(noon + seconds(4)) == 0);
   CHECK(breaker.room(noon + probe_time) == 1);
 }
 
-TEST_CASE(
-    "half open from the beginning, it has room for sixteen calls, whatever hangs since an outage before") {
+TEST_CASE("a breaker that goes to half open directly has room for sixteen calls, whatever hangs") {
   auto breaker = half_open_after(1);
   auto now = noon + probe_time;
   for (int i = 0; i < 200; ++i) {
@@ -210,8 +208,7 @@ TEST_CASE(
   CHECK(breaker.room(now) == 16);
 }
 
-TEST_CASE(
-    "half open from the beginning, it closes after five seconds without a new failure, and not before") {
+TEST_CASE("a breaker that goes to half open directly closes after five seconds without a new failure") {
   Breaker breaker(usual_rules);
   half_fail(breaker, noon, 30);
   REQUIRE(breaker.state() == BreakerState::half_open);
@@ -223,8 +220,7 @@ TEST_CASE(
   CHECK(breaker.state() == BreakerState::closed);
 }
 
-TEST_CASE(
-    "half open from the beginning, it does not close before a call has worked, whatever worked before") {
+TEST_CASE("a breaker that goes to half open directly closes only after a new success") {
   auto breaker = half_open_after(1);
   breaker.succeeded(noon + probe_time, 1000);
   REQUIRE(breaker.state() == BreakerState::closed);
@@ -238,14 +234,14 @@ TEST_CASE(
   CHECK(breaker.state() == BreakerState::closed);
 }
 
-TEST_CASE("failures that were to be expected open nothing") {
+TEST_CASE("expected failures do not open the breaker") {
   Breaker breaker(usual_rules);
   for (int i = 0; i < 1000; ++i) breaker.failed_as_expected(noon, noon);
   CHECK(breaker.state() == BreakerState::closed);
   CHECK_FALSE(breaker.in_doubt(1));
 }
 
-TEST_CASE("a call from before the probe, expected to fail, neither ends the probe nor closes the breaker") {
+TEST_CASE("an expected failure of a call from before the probe neither ends the probe nor closes anything") {
   auto breaker = open_at_noon();
   const auto now = noon + probe_time;
   breaker.begin(now, 1);
@@ -255,7 +251,7 @@ TEST_CASE("a call from before the probe, expected to fail, neither ends the prob
   CHECK(breaker.state() == BreakerState::open);
 }
 
-TEST_CASE("an open breaker that has only records to probe with that are expected to fail closes") {
+TEST_CASE("an open breaker closes if all records to probe with are expected to fail") {
   auto breaker = open_at_noon();
   auto now = noon;
   const auto probe = [&] {

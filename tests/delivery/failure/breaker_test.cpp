@@ -26,7 +26,7 @@ Breaker opened(BreakerRules rules = {5, seconds(30), seconds(5)}) {
 
 }  // namespace
 
-TEST_CASE("it opens when so many records in a row fail, not before, and a success begins anew") {
+TEST_CASE("the breaker opens when enough records in a row fail, and a success starts over") {
   Breaker breaker({5, seconds(30), seconds(5)});
   fail(breaker, start, 4);
   breaker.succeeded(start, 10000);
@@ -38,34 +38,34 @@ TEST_CASE("it opens when so many records in a row fail, not before, and a succes
   CHECK(breaker.room(start) == 0);
 }
 
-TEST_CASE("one record that fails again and again does not open it") {
+TEST_CASE("one record that fails again and again does not open the breaker") {
   Breaker breaker({5, seconds(30), seconds(5)});
   for (int i = 0; i < 1000; ++i) breaker.failed(start, {7, i > 0});
   CHECK(breaker.state() == State::closed);
 }
 
-TEST_CASE("on a quiet stream the failures of an hour are a row") {
+TEST_CASE("on a quiet stream, failures within an hour form a row") {
   Breaker breaker({5, seconds(30), seconds(5)});
   for (int i = 0; i < 5; ++i) fail(breaker, start + std::chrono::minutes(10 * i), 1);
   CHECK(breaker.state() == State::open);
 }
 
-TEST_CASE("beside more other calls a row opens it after 1.5 seconds, or once fewer calls run") {
+TEST_CASE("beside many other calls, a row opens the breaker after 1.5 seconds, or when fewer calls run") {
   Breaker breaker({5, seconds(30), seconds(5)});
   RecordId record = 0;
   for (int i = 0; i < 20; ++i) breaker.failed(start + seconds(i / 10), {++record, false, {}, 30});
   CHECK(breaker.state() == State::closed);
-  SECTION("a failure after that time") {
+  SECTION("another failure comes after that time") {
     breaker.failed(start + milliseconds(1499), {++record, false, {}, 30});
     CHECK(breaker.state() == State::closed);
     breaker.failed(start + milliseconds(1500), {++record, false, {}, 30});
   }
-  SECTION("that time without another failure") {
+  SECTION("that time passes without another failure") {
     breaker.look(start + milliseconds(1499), 30);
     CHECK(breaker.state() == State::closed);
     breaker.look(start + milliseconds(1500), 30);
   }
-  SECTION("a failure beside fewer calls") {
+  SECTION("a failure comes while fewer calls run") {
     breaker.failed(start + seconds(1), {++record, false, {}, 21});
     CHECK(breaker.state() == State::closed);
     breaker.failed(start + seconds(1), {++record, false, {}, 21});
@@ -79,7 +79,7 @@ TEST_CASE("beside more other calls a row opens it after 1.5 seconds, or once few
   CHECK(breaker.out_since() == start);
 }
 
-TEST_CASE("a success ends the wait of a row, and what the row showed stays unclear") {
+TEST_CASE("a success ends the wait of a row, and leaves unclear what the row showed") {
   Breaker breaker({5, seconds(30), seconds(5)});
   RecordId record = 0;
   for (int i = 0; i < 10; ++i) breaker.failed(start, {++record, false, {}, 30});
@@ -94,7 +94,7 @@ TEST_CASE("a success ends the wait of a row, and what the row showed stays uncle
   CHECK(breaker.state() == State::closed);
 }
 
-TEST_CASE("a row of 256 failures opens it, whatever runs beside them, and the outage began with the first") {
+TEST_CASE("a row of 256 failures opens the breaker whatever else runs, and the outage began with the first") {
   Breaker breaker({5, seconds(30), seconds(5)});
   for (RecordId record = 1; record <= 255; ++record)
     breaker.failed(start + milliseconds(record), {record, false, {}, 1000});
@@ -106,7 +106,7 @@ TEST_CASE("a row of 256 failures opens it, whatever runs beside them, and the ou
   CHECK(breaker.out_since() == start + milliseconds(1));
 }
 
-TEST_CASE("failures that are no row open it whatever runs beside them") {
+TEST_CASE("enough failures without a row half-open the breaker, whatever else runs") {
   Breaker breaker({5, seconds(30), seconds(5)});
   RecordId record = 0;
   for (int i = 0; i < 60 && breaker.state() == State::closed; ++i) {
@@ -116,7 +116,7 @@ TEST_CASE("failures that are no row open it whatever runs beside them") {
   CHECK(breaker.state() == State::half_open);
 }
 
-TEST_CASE("where a third of the records fail as a rule, more in a row are needed") {
+TEST_CASE("if a third of the records usually fail, a longer row opens the breaker") {
   Breaker breaker({5, seconds(30), seconds(5)});
   for (int i = 0; i < 100; ++i) {
     breaker.succeeded(start, 2);
@@ -128,8 +128,7 @@ TEST_CASE("where a third of the records fail as a rule, more in a row are needed
   CHECK(breaker.state() == State::open);
 }
 
-TEST_CASE(
-    "it is half open when half of many records fail, though others succeed between, and open when all do") {
+TEST_CASE("the breaker is half open when half of many records fail, and open when all fail") {
   Breaker breaker({5, seconds(30), seconds(5)});
   breaker.succeeded(start, 1000);
   for (int i = 0; i < 40; ++i) {
@@ -147,7 +146,7 @@ TEST_CASE(
   CHECK(breaker.state() == State::open);
 }
 
-TEST_CASE("it is half open when three quarters of the last 32 records fail, though others succeed between") {
+TEST_CASE("the breaker is half open when three quarters of the last 32 records fail") {
   Breaker breaker({5, seconds(30), seconds(5)});
   breaker.succeeded(start, 1000);
   for (int i = 0; i < 7; ++i) {
@@ -162,7 +161,7 @@ TEST_CASE("it is half open when three quarters of the last 32 records fail, thou
   CHECK(breaker.out_since() == start);
 }
 
-TEST_CASE("most records fail while half of the last 32 have failed") {
+TEST_CASE("most records fail as long as half of the last 32 have failed") {
   Breaker breaker({64, seconds(30), seconds(5)});
   fail(breaker, start, 16);
   CHECK(breaker.in_doubt(CallWindow::nobody));
@@ -174,7 +173,7 @@ TEST_CASE("most records fail while half of the last 32 have failed") {
   CHECK_FALSE(breaker.in_doubt(CallWindow::nobody));
 }
 
-TEST_CASE("failures of long ago are forgotten on a quiet stream, too") {
+TEST_CASE("old failures are forgotten, also on a quiet stream") {
   Breaker breaker({5, seconds(30), seconds(5)});
   for (int i = 0; i < 100; ++i) {
     breaker.succeeded(start, 2);
@@ -189,7 +188,7 @@ TEST_CASE("failures of long ago are forgotten on a quiet stream, too") {
   CHECK(breaker.state() == State::open);
 }
 
-TEST_CASE("failures that are few among the records do not open it") {
+TEST_CASE("a small share of failures does not open the breaker") {
   Breaker breaker({5, seconds(30), seconds(5)});
   for (int i = 0; i < 10000; ++i) {
     breaker.succeeded(start, 2);
@@ -198,7 +197,7 @@ TEST_CASE("failures that are few among the records do not open it") {
   CHECK(breaker.state() == State::closed);
 }
 
-TEST_CASE("one probe at a time asks whether the downstream is back, and its failure opens again") {
+TEST_CASE("one probe at a time checks the downstream, and a failed probe opens the breaker again") {
   auto breaker = opened();
   CHECK(breaker.room(start + seconds(4)) == 0);
   const auto now = start + seconds(5);
@@ -212,7 +211,7 @@ TEST_CASE("one probe at a time asks whether the downstream is back, and its fail
   CHECK(breaker.room(now + seconds(5)) == 1);
 }
 
-TEST_CASE("each probe that works lets one more through, until it closes") {
+TEST_CASE("each successful probe lets one more call through, until the breaker closes") {
   auto breaker = opened();
   const auto now = start + seconds(5);
   for (std::uint32_t allowed = 1; allowed < 32; ++allowed) {
@@ -224,7 +223,7 @@ TEST_CASE("each probe that works lets one more through, until it closes") {
   CHECK(breaker.room(now) == Breaker::unlimited);
 }
 
-TEST_CASE("a downstream of which a third works is used as far as it works") {
+TEST_CASE("a downstream that answers a third of the calls is used as far as it works") {
   auto breaker = opened();
   auto now = start + seconds(5);
   breaker.begin(now, 1);
@@ -238,7 +237,7 @@ TEST_CASE("a downstream of which a third works is used as far as it works") {
   CHECK(breaker.room(now) > 100);
 }
 
-TEST_CASE("a poison record among the probes does not open it again") {
+TEST_CASE("a poison record among the probes does not open the breaker again") {
   auto breaker = opened();
   const auto now = start + seconds(5);
   breaker.begin(now, 1);
@@ -262,7 +261,7 @@ TEST_CASE("a probe that hangs or was given back does not keep the breaker open f
   CHECK(given_back.room(now) == 1);
 }
 
-TEST_CASE("the downstream is left alone for as long as it asks for") {
+TEST_CASE("the downstream rests for as long as it asks for") {
   Breaker breaker({1, seconds(30), seconds(5)});
   for (RecordId record = 1; breaker.state() == State::closed; ++record)
     breaker.failed(start, {record, false, seconds(20)});
@@ -270,7 +269,7 @@ TEST_CASE("the downstream is left alone for as long as it asks for") {
   CHECK(breaker.room(start + seconds(20)) == 1);
 }
 
-TEST_CASE("an outage is remembered from the first failure of its onset until the breaker closed") {
+TEST_CASE("an outage is remembered from the first failure of its onset until the breaker closes") {
   Breaker breaker({5, seconds(30), seconds(5)});
   const auto onset = start + seconds(1);
   for (int i = 0; i < 5; ++i) fail(breaker, onset + milliseconds(i), 1);
@@ -286,7 +285,7 @@ TEST_CASE("an outage is remembered from the first failure of its onset until the
   CHECK_FALSE(breaker.was_out(back + milliseconds(1)));
 }
 
-TEST_CASE("records that fail now and then and work later make a run of failures less telling") {
+TEST_CASE("records that fail now and then and succeed later make a row of failures less significant") {
   Breaker breaker({5, seconds(30), seconds(5)});
   breaker.succeeded(start, 200);
   CHECK(breaker.beyond_chance() == 1);
@@ -295,7 +294,7 @@ TEST_CASE("records that fail now and then and work later make a run of failures 
   CHECK(breaker.beyond_chance() < 25);
 }
 
-TEST_CASE("whatever happens, an open breaker lets a probe through once its time has come") {
+TEST_CASE("an open breaker always admits a probe when its time has come") {
   REQUIRE(rc::check("a breaker never locks itself", [](const std::vector<std::uint8_t>& actions) {
     Breaker breaker({3, seconds(30), seconds(5)});
     auto now = start;
@@ -310,7 +309,7 @@ TEST_CASE("whatever happens, an open breaker lets a probe through once its time 
   }));
 }
 
-TEST_CASE("other rules hold at once, whatever its state is") {
+TEST_CASE("changed rules take effect at once, whatever the state of the breaker") {
   auto breaker = opened();
   breaker.change({5, seconds(30), seconds(1)}, start);
   CHECK(breaker.room(start + milliseconds(999)) == 0);
@@ -323,7 +322,7 @@ TEST_CASE("other rules hold at once, whatever its state is") {
   CHECK(breaker.state() == State::closed);
 }
 
-TEST_CASE("without failures to open on, no failure casts a doubt on the downstream") {
+TEST_CASE("if no number of failures opens the breaker, no failure causes doubt") {
   Breaker breaker({0, seconds(30), seconds(5)});
   fail(breaker, start, 3);
   breaker.succeeded(start, 1);
@@ -339,7 +338,7 @@ TEST_CASE("without failures to open on, no failure casts a doubt on the downstre
   CHECK(breaker.beyond_chance() == 1);
 }
 
-TEST_CASE("rules that do not mention the probe keep what the downstream asked for") {
+TEST_CASE("rules that leave the probe unchanged keep the rest that the downstream asked for") {
   auto breaker = opened();
   breaker.failed(start, {1, false, seconds(40)});
   breaker.change({9, seconds(10), seconds(5)}, start);
@@ -347,7 +346,7 @@ TEST_CASE("rules that do not mention the probe keep what the downstream asked fo
   CHECK(breaker.room(start + seconds(40)) == 1);
 }
 
-TEST_CASE("half open, it closes when a call has worked and no other record has failed for five seconds") {
+TEST_CASE("a half-open breaker closes after a success and five seconds without a failure of another record") {
   auto breaker = opened();
   const auto probed = start + seconds(5);
   breaker.begin(probed, 1);
@@ -363,7 +362,7 @@ TEST_CASE("half open, it closes when a call has worked and no other record has f
   CHECK(breaker.state() == State::closed);
 }
 
-TEST_CASE("half open, records that failed before do not open it again once a call has worked") {
+TEST_CASE("a half-open breaker ignores records that failed before, once a call has succeeded") {
   auto breaker = opened();
   const auto probed = start + seconds(5);
   breaker.begin(probed, 1);

@@ -16,7 +16,7 @@ void fail_often(CallTally& tally, TimePoint now, std::string_view kind, int time
 
 }  // namespace
 
-TEST_CASE("how many calls failed and how is said in words, the most frequent kind first") {
+TEST_CASE("a text has the number and the kinds of failed calls, the most frequent kind first") {
   CallTally tally;
   CHECK(words_of(tally.report(tally_start)) == "fails for no call");
   tally.succeeded(tally_start, 9);
@@ -29,7 +29,7 @@ TEST_CASE("how many calls failed and how is said in words, the most frequent kin
   CHECK(words_of(report) == "fails for 97 % of calls: HTTP 500 (312), time-out (4)");
 }
 
-TEST_CASE("only when all calls fail it is 100 %, and only when none does 0 %") {
+TEST_CASE("100 % means that all calls failed, and 0 % that none failed") {
   CHECK(CallReport{.calls = 10000, .failed = 9999}.failed_percent() == 99);
   CHECK(CallReport{.calls = 10000, .failed = 10000}.failed_percent() == 100);
   CHECK(CallReport{.calls = 10000, .failed = 1}.failed_percent() == 1);
@@ -38,7 +38,7 @@ TEST_CASE("only when all calls fail it is 100 %, and only when none does 0 %") {
   CHECK(CallReport{.calls = 8, .failed = 3}.failed_percent() == 38);
 }
 
-TEST_CASE("one failure of ten thousand calls is less than 1 %") {
+TEST_CASE("one failure in ten thousand calls is less than 1 %") {
   CallTally tally;
   tally.succeeded(tally_start, 98);
   tally.failed(tally_start, "HTTP 503");
@@ -47,7 +47,7 @@ TEST_CASE("one failure of ten thousand calls is less than 1 %") {
   CHECK(words_of(tally.report(tally_start)) == "fails for less than 1 % of calls: HTTP 503 (1)");
 }
 
-TEST_CASE("a call is forgotten after a minute, also when there was none for long") {
+TEST_CASE("a call is forgotten after a minute, also after a minute without calls") {
   CallTally tally;
   tally.succeeded(tally_start, 5);
   tally.failed(tally_start, "HTTP 500");
@@ -62,7 +62,7 @@ TEST_CASE("a call is forgotten after a minute, also when there was none for long
   CHECK(tally.report(tally_start + seconds(1061)).calls == 1);
 }
 
-TEST_CASE("of an outage that began within the minute, what worked before is left out") {
+TEST_CASE("for an outage that began within the minute, earlier successes are left out") {
   CallTally tally;
   tally.succeeded(tally_start, 24000);
   const auto begun = tally_start + milliseconds(2500);
@@ -77,7 +77,7 @@ TEST_CASE("of an outage that began within the minute, what worked before is left
   CHECK(tally.report(begun + seconds(200), begun).calls == 0);
 }
 
-TEST_CASE("eight kinds are told apart, and a kind that has gone leaves its place") {
+TEST_CASE("eight kinds are counted separately, and a kind that has ended frees its place") {
   CallTally tally;
   for (int kind = 0; kind < 10; ++kind)
     fail_often(tally, tally_start, "kind " + std::to_string(kind), 20 - kind);
@@ -93,7 +93,7 @@ TEST_CASE("eight kinds are told apart, and a kind that has gone leaves its place
   CHECK(report.kinds[0].name == "HTTP 500");
 }
 
-TEST_CASE("the kind of a failure is the reason without what differs from call to call") {
+TEST_CASE("the kind of a failure is its reason without the parts that differ from call to call") {
   const std::string_view shop = "shop:443";
   CHECK(failure_kind("HTTP 500 from shop:443: no database", shop) == "HTTP 500");
   CHECK(failure_kind("HTTP 500 from shop:443", shop) == "HTTP 500");
@@ -109,7 +109,7 @@ TEST_CASE("the kind of a failure is the reason without what differs from call to
   CHECK(failure_kind("", shop).empty());
 }
 
-TEST_CASE("the totals tell few outcomes apart and never go back") {
+TEST_CASE("the totals have few outcomes and never decrease") {
   CallTally tally;
   tally.succeeded(tally_start, 7);
   for (const auto* kind : {"HTTP 307", "HTTP 401", "HTTP 429", "HTTP 500", "reset", ""})

@@ -18,7 +18,7 @@ int admitted(FloodGuard& guard, TimePoint& now, int letters, Duration apart) {
 
 }  // namespace
 
-TEST_CASE("fewer letters than the rate go on forever, a minute's worth at once") {
+TEST_CASE("fewer letters than the rate pass forever, and a minute's worth at once") {
   FloodGuard guard(10);
   auto now = guard_start;
   CHECK(admitted(guard, now, 600, {}) == 600);
@@ -26,21 +26,21 @@ TEST_CASE("fewer letters than the rate go on forever, a minute's worth at once")
   CHECK(admitted(guard, now, 10000, milliseconds(101)) == 10000);
 }
 
-TEST_CASE("more letters than the rate close the guard: it does not go on with those that the rate allows") {
+TEST_CASE("more letters than the rate close the guard, also for the letters that the rate allows") {
   FloodGuard guard(10);
   auto now = guard_start;
   CHECK(admitted(guard, now, 1000, {}) == 600);
   CHECK(admitted(guard, now, 36000, milliseconds(100)) == 0);  // an hour, just at the rate
 }
 
-TEST_CASE("a time that is a little earlier than the last one takes no letter away") {
+TEST_CASE("a time slightly before the last one costs no letter") {
   FloodGuard guard(1);
   auto now = guard_start;
   CHECK_FALSE(guard.closed(now + milliseconds(1), 0));  // another thread's
   CHECK(admitted(guard, now, 1000, {}) == 60);
 }
 
-TEST_CASE("the guard opens when fewer letters are to be written for a while") {
+TEST_CASE("the guard opens after a while with fewer letters") {
   FloodGuard guard(10);
   auto now = guard_start;
   admitted(guard, now, 1000, {});
@@ -54,7 +54,7 @@ TEST_CASE("the guard opens when fewer letters are to be written for a while") {
   CHECK(guard.admit(now, 0));  // one a second, refused, is far below the rate
 }
 
-TEST_CASE("the guard is open again when records have succeeded, whether or not one more is rejected") {
+TEST_CASE("the guard opens again when records have succeeded, with or without another rejection") {
   FloodGuard guard(10);
   auto now = guard_start;
   CHECK_FALSE(guard.closed(now, 0));
@@ -64,14 +64,14 @@ TEST_CASE("the guard is open again when records have succeeded, whether or not o
   CHECK(guard.admit(now, 600));
 }
 
-TEST_CASE("a rate of 0 is no limit") {
+TEST_CASE("a rate of 0 never closes the guard") {
   FloodGuard guard(0);
   auto now = guard_start;
   CHECK_FALSE(guard.closed(now, 0));
   CHECK(admitted(guard, now, 100000, {}) == 100000);
 }
 
-TEST_CASE("records that succeed make up for as many that are rejected") {
+TEST_CASE("records that succeed balance as many rejections") {
   FloodGuard guard(10);
   auto now = guard_start;
   std::uint64_t successes = 0;
@@ -80,7 +80,7 @@ TEST_CASE("records that succeed make up for as many that are rejected") {
   CHECK(through == 10000);
 }
 
-TEST_CASE("a record that succeeds makes up for one rejection and no more") {
+TEST_CASE("one success balances one rejection, and no more") {
   FloodGuard guard(10);
   const auto now = guard_start;
   int through = 0;
@@ -91,7 +91,7 @@ TEST_CASE("a record that succeeds makes up for one rejection and no more") {
   CHECK(through == 700);
 }
 
-TEST_CASE("neither an hour without letters nor many successes save up more than a minute's worth") {
+TEST_CASE("neither an hour without letters nor many successes save more than a minute's worth") {
   FloodGuard guard(10);
   auto now = guard_start;
   CHECK(guard.admit(now, 0));
@@ -104,7 +104,7 @@ TEST_CASE("neither an hour without letters nor many successes save up more than 
   CHECK(through == 600);
 }
 
-TEST_CASE("the guard opens when one letter is missing from a minute's worth") {
+TEST_CASE("the guard opens when one letter of a minute's worth is free") {
   FloodGuard guard(1);
   auto now = guard_start;
   admitted(guard, now, 61, {});

@@ -12,7 +12,7 @@ constexpr TimePoint letters_start{seconds(1000)};
 
 }  // namespace
 
-TEST_CASE("the first twenty dead letters of a minute are logged one by one, the others are counted") {
+TEST_CASE("the first twenty dead letters of a minute are logged singly, and the others are counted") {
   LetterLimit limit;
   for (int i = 0; i < 20; ++i) CHECK(limit.admit(letters_start, i));
   CHECK_FALSE(limit.take_due(letters_start + seconds(59)));
@@ -28,7 +28,7 @@ TEST_CASE("the first twenty dead letters of a minute are logged one by one, the 
   CHECK(limit.admit(letters_start + seconds(60), 50));
 }
 
-TEST_CASE("each dead letter is logged by itself or counted once, however they come") {
+TEST_CASE("each dead letter is either logged or counted once, whenever it comes") {
   LetterLimit limit;
   std::uint64_t alone = 0;
   std::uint64_t counted = 0;

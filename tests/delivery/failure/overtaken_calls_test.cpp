@@ -21,20 +21,20 @@ struct Stream {
 
 }  // namespace
 
-TEST_CASE("a call is overtaken if the last call that worked began after it") {
+TEST_CASE("a call is overtaken if the last successful call began after it") {
   Stream stream(silence);
   CHECK(stream.fails(silence - milliseconds(11), seconds(1)));
   CHECK(stream.fails(silence - milliseconds(10), seconds(1)));
   CHECK_FALSE(stream.fails(silence - milliseconds(9), seconds(1)));
 }
 
-TEST_CASE("a call that took hardly longer than one that worked shows an outage as well as any other") {
+TEST_CASE("a call that took hardly longer than a successful one shows an outage like any other") {
   Stream stream(silence);
   CHECK_FALSE(stream.fails(silence - seconds(1), milliseconds(14)));
   CHECK(stream.fails(silence - seconds(1), milliseconds(15)));
 }
 
-TEST_CASE("sixteen calls can be overtaken by chance in the time of a call, and then others again") {
+TEST_CASE("sixteen calls can be overtaken by chance in the time of a call, then another sixteen") {
   Stream stream(silence);
   for (int i = 0; i < 16; ++i) CHECK(stream.fails(silence - milliseconds(12), seconds(1)));
   CHECK_FALSE(stream.fails(silence - milliseconds(12), seconds(1)));
@@ -43,16 +43,16 @@ TEST_CASE("sixteen calls can be overtaken by chance in the time of a call, and t
   CHECK_FALSE(stream.fails(silence + seconds(2), seconds(1)));
 }
 
-TEST_CASE("more calls were overtaken if four times as many worked at the time") {
+TEST_CASE("more calls can be overtaken by chance if four times as many succeeded at the time") {
   Stream stream(silence + seconds(1));
   stream.calls.note(silence, 500);
-  SECTION("which is a poison share of up to a ninth") {
+  SECTION("a poison share of up to a ninth") {
     stream.calls.note(silence + seconds(1), 500 + 400);
     int overtaken = 0;
     for (int i = 0; i < 200; ++i) overtaken += stream.fails(silence + milliseconds(1 + i), seconds(5));
     CHECK(overtaken == 50 + 16);
   }
-  SECTION("and not if some of several backends hang") {
+  SECTION("some of several backends hang") {
     stream.calls.note(silence + seconds(1), 500 + 60);
     int overtaken = 0;
     for (int i = 0; i < 200; ++i) overtaken += stream.fails(silence + milliseconds(1 + i), seconds(5));
@@ -60,7 +60,7 @@ TEST_CASE("more calls were overtaken if four times as many worked at the time") 
   }
 }
 
-TEST_CASE("calls that worked before the oldest of the overtaken began count for nothing") {
+TEST_CASE("successes before the oldest of the overtaken calls began are not counted") {
   Stream stream(silence + seconds(10));
   for (int second = 0; second <= 10; ++second) stream.calls.note(silence + seconds(second), 1000);
   int overtaken = 0;

@@ -74,19 +74,19 @@ TEST_CASE("concurrency limit: vegas and gradient follow a server that queues") {
   SECTION("calls of 300 ms") { check_targets(kind, {.service = milliseconds(300), .times = Times::varying}); }
 }
 
-TEST_CASE("concurrency limit: handlers of microseconds") {
+TEST_CASE("concurrency limit: handlers of microseconds get the limit that they need") {
   const auto kind = GENERATE(LimitKind::vegas, LimitKind::gradient);
   const Steps steps{.capacities = {40, 20, 80}, .settling = seconds(4), .measured = seconds(2)};
   check_targets(kind, {.service = microseconds(90), .times = Times::varying}, steps);
 }
 
-TEST_CASE("concurrency limit: each algorithm follows a server that refuses what it cannot do") {
+TEST_CASE("concurrency limit: each algorithm follows a server that refuses excess calls") {
   const auto kind = GENERATE(LimitKind::aimd, LimitKind::vegas, LimitKind::gradient);
   const auto overload = GENERATE(Overload::refuses_503, Overload::refuses_429);
   check_targets(kind, {.times = Times::varying, .overload = overload});
 }
 
-TEST_CASE("concurrency limit: aimd does not notice a queue before calls time out") {
+TEST_CASE("concurrency limit: aimd notices a queue only when calls time out") {
   const ServerModel model{.times = Times::varying, .timeout = milliseconds(500)};
   Followed followed(LimitKind::aimd, model, 20);
   followed.server.run(seconds(60));
@@ -107,7 +107,7 @@ TEST_CASE("concurrency limit: a downstream that becomes slower as a whole keeps 
   CHECK(shares_of(followed.server.run(seconds(40)), model, 100).rate >= 0.9);
 }
 
-TEST_CASE("concurrency limit: it does not drift upwards in an hour") {
+TEST_CASE("concurrency limit: the limit does not drift upwards in an hour") {
   const auto kind = GENERATE(LimitKind::vegas, LimitKind::gradient);
   Followed followed(kind, {.times = Times::varying}, 20);
   followed.server.run(std::chrono::hours(1));
@@ -115,7 +115,7 @@ TEST_CASE("concurrency limit: it does not drift upwards in an hour") {
   CHECK(followed.limit.base() < 0.06);
 }
 
-TEST_CASE("concurrency limit: it does not rise while it is not used") {
+TEST_CASE("concurrency limit: an unused limit does not rise") {
   const auto kind = GENERATE(LimitKind::aimd, LimitKind::vegas, LimitKind::gradient);
   Followed followed(kind, {}, 100);
   followed.server.set_demand(10);
@@ -123,15 +123,15 @@ TEST_CASE("concurrency limit: it does not rise while it is not used") {
   CHECK(followed.limit.limit() <= 26);  // a rise ends when less than half is in use
 }
 
-TEST_CASE("concurrency limit: it finds a server whose calls are so slow that few end in a minute") {
+TEST_CASE("concurrency limit: the limit fits a server so slow that few calls end in a minute") {
   const auto service = GENERATE(seconds(8), seconds(15), seconds(90), seconds(300));
   const auto min = GENERATE(1U, 2U);
-  SECTION("by their success") {
+  SECTION("calls show it by their success") {
     Followed followed(LimitKind::aimd, {.service = service, .timeout = std::chrono::hours(1)}, 64, {min, 64});
     followed.server.run(service * 20 + seconds(120));
     CHECK(followed.limit.limit() > min + 4);
   }
-  SECTION("by their latency") {
+  SECTION("calls show it by their latency") {
     const auto kind = GENERATE(LimitKind::vegas, LimitKind::gradient);
     const auto times = GENERATE(Times::steady, Times::varying);
     const ServerModel model{.service = service, .times = times, .timeout = std::chrono::hours(10)};
@@ -144,7 +144,7 @@ TEST_CASE("concurrency limit: it finds a server whose calls are so slow that few
   }
 }
 
-TEST_CASE("concurrency limit: hardly any calls teach nothing, however long one looks") {
+TEST_CASE("concurrency limit: a few calls never change the limit, however long they are observed") {
   ConcurrencyLimit limit(LimitKind::aimd, {2, 64});
   auto now = TimePoint{} + seconds(1);
   for (int i = 0; i < 1000; ++i)
@@ -158,7 +158,7 @@ TEST_CASE("concurrency limit: hardly any calls teach nothing, however long one l
   CHECK(limit.limit() == 2);
 }
 
-TEST_CASE("concurrency limit: aimd goes up by one at first, and down by a tenth if a few calls time out") {
+TEST_CASE("concurrency limit: aimd rises by one at first, and falls by a tenth if a few calls time out") {
   ConcurrencyLimit limit(LimitKind::aimd, {20, 1000});
   auto now = TimePoint{} + seconds(1);
   const auto change_after = [&](bool some_fail) {
@@ -188,7 +188,7 @@ TEST_CASE("concurrency limit: a rare failure changes nothing") {
   CHECK(limit.limit() == 100);
 }
 
-TEST_CASE("concurrency limit: a part that drops its calls lowers the limit only if most parts do") {
+TEST_CASE("concurrency limit: a backend that drops its calls lowers the limit only if most backends do") {
   const auto kind = GENERATE(LimitKind::aimd, LimitKind::vegas, LimitKind::gradient);
   const auto parts = GENERATE(1, 2, 6);
   const auto dropping = GENERATE(1, 2, 5);
@@ -214,7 +214,7 @@ TEST_CASE("concurrency limit: a part that drops its calls lowers the limit only 
     CHECK(limit.limit() == 100);
 }
 
-TEST_CASE("concurrency limit: changes name their reasons") {
+TEST_CASE("concurrency limit: each change has a reason") {
   ConcurrencyLimit limit(LimitKind::vegas, {10, 100});
   auto now = TimePoint{} + seconds(1);
   // Two equal windows at most: the first change that follows.
@@ -239,7 +239,7 @@ TEST_CASE("concurrency limit: changes name their reasons") {
   CHECK(limit.breaker_opened(now)->words == "the breaker opened");
 }
 
-TEST_CASE("concurrency limit: dropped calls that began before a change lower it once") {
+TEST_CASE("concurrency limit: dropped calls from before a change lower the limit once") {
   ConcurrencyLimit limit(LimitKind::aimd, {100, 1000});
   limit.change({1, 1000}, TimePoint{} + seconds(1));
   const EndedCalls late{.latency = seconds(5), .timeouts = 20, .in_flight = 100};
@@ -248,7 +248,7 @@ TEST_CASE("concurrency limit: dropped calls that began before a change lower it 
   CHECK(limit.limit() == 50);
 }
 
-TEST_CASE("concurrency limit: it stays within its bounds") {
+TEST_CASE("concurrency limit: the limit stays within its bounds") {
   ConcurrencyLimit limit(LimitKind::vegas, {4, 8});
   auto now = TimePoint{} + seconds(1);
   CHECK(limit.limit() == 4);

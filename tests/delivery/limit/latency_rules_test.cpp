@@ -8,7 +8,7 @@
 using namespace laneway;
 using namespace laneway::delivery;
 
-TEST_CASE("vegas: the length of the queue decides") {
+TEST_CASE("vegas: the length of the queue decides the limit") {
   CHECK(vegas(100, 0.010, 0.010) == 125);   // no queue
   CHECK(vegas(100, 0.010, 0.0106) == 102);  // a few calls wait
   CHECK(vegas(100, 0.010, 0.0112) == 100);  // as many as wanted
@@ -17,7 +17,7 @@ TEST_CASE("vegas: the length of the queue decides") {
   CHECK(vegas(1, 0.010, 0.010) == 2);
 }
 
-TEST_CASE("gradient: the ratio of the latencies decides") {
+TEST_CASE("gradient: the ratio of the latencies decides the limit") {
   CHECK(gradient(100, 0.010, 0.0104) == 120);
   CHECK(gradient(100, 0.010, 0.0150) == 87);  // 70 and the headroom, half of the way
   CHECK(gradient(100, 0.010, 0.100) == 77);
@@ -38,7 +38,7 @@ TEST_CASE("vegas and gradient: a longer latency never gives a higher limit") {
   higher(gradient);
 }
 
-TEST_CASE("limit window: it ends with enough calls and enough time") {
+TEST_CASE("limit window: the window ends after enough calls and enough time") {
   LimitWindow window;
   const auto start = TimePoint{} + seconds(1);
   window.add({.worked = 100, .latency = milliseconds(10), .in_flight = 7}, start);
@@ -52,7 +52,7 @@ TEST_CASE("limit window: it ends with enough calls and enough time") {
   CHECK(sum.in_flight == 7);
 }
 
-TEST_CASE("limit window: calls that vary much need more calls") {
+TEST_CASE("limit window: calls with varying latency need more calls") {
   LimitWindow window;
   const auto start = TimePoint{} + seconds(1);
   for (int i = 0; i < 20; ++i) window.add({.worked = 1, .latency = milliseconds(i % 2 * 100 + 1)}, start);
@@ -61,7 +61,7 @@ TEST_CASE("limit window: calls that vary much need more calls") {
   CHECK(window.close(start + seconds(1)).noise == Approx(2 * 0.05 / std::sqrt(20.0)));
 }
 
-TEST_CASE("limit window: a few old calls count for nothing, dropped ones do") {
+TEST_CASE("limit window: a few old calls are not counted, but old dropped calls are") {
   LimitWindow window;
   const auto start = TimePoint{} + seconds(1);
   window.add({.worked = 5, .latency = milliseconds(10)}, start);
@@ -71,7 +71,7 @@ TEST_CASE("limit window: a few old calls count for nothing, dropped ones do") {
   CHECK(window.close(start + seconds(150)).worked == 0);
 }
 
-TEST_CASE("limit window: after a minute a few slow calls are enough, if they are as many as the limit") {
+TEST_CASE("limit window: after a minute a few slow calls suffice, if they are as many as the limit") {
   LimitWindow window;
   const auto start = TimePoint{} + seconds(1);
   const auto add_one = [&](Duration after) {
@@ -88,7 +88,7 @@ TEST_CASE("limit window: after a minute a few slow calls are enough, if they are
   CHECK(sum.noise > 0);  // although all were equal
 }
 
-TEST_CASE("limit window: calls before it has settled are not counted") {
+TEST_CASE("limit window: calls before the window has settled are not counted") {
   LimitWindow window;
   const auto start = TimePoint{} + seconds(1);
   window.settle(milliseconds(300), start);

@@ -88,7 +88,7 @@ class Limited {
 
 }  // namespace
 
-TEST_CASE("nothing is limited before a downstream is asked too often") {
+TEST_CASE("calls are not limited until the downstream answers 429") {
   Pace pace;
   pace.succeeded(pace_start, 1000);
   CHECK_FALSE(pace.limited());
@@ -96,14 +96,14 @@ TEST_CASE("nothing is limited before a downstream is asked too often") {
   CHECK(pace.ready_at(pace_start) == pace_start);
 }
 
-TEST_CASE("the first answer limits nothing but begins to count") {
+TEST_CASE("the first 429 does not limit calls but starts the count") {
   Pace pace;
   pace.throttled(pace_start, seconds(5));
   CHECK(pace.limited());
   CHECK(pace.room(pace_start) == Pace::unlimited);
 }
 
-TEST_CASE("the downstream's own wish holds for all calls when nothing has worked since the first answer") {
+TEST_CASE("the requested delay holds for all calls if no call has succeeded since the first 429") {
   Pace pace;
   pace.throttled(pace_start, {});
   pace.throttled(pace_start + milliseconds(1), milliseconds(5));
@@ -113,7 +113,7 @@ TEST_CASE("the downstream's own wish holds for all calls when nothing has worked
   CHECK(pace.room(pace_start + seconds(1) + milliseconds(6)) >= 1);
 }
 
-TEST_CASE("the wish of one answer holds back nobody while calls work") {
+TEST_CASE("the delay that one answer requests holds back no other call while calls succeed") {
   Pace pace;
   pace.throttled(pace_start, {});
   pace.succeeded(pace_start + milliseconds(10), 1);
@@ -126,7 +126,7 @@ TEST_CASE("the wish of one answer holds back nobody while calls work") {
   CHECK(calm.room(pace_start + milliseconds(20)) == Pace::unlimited);
 }
 
-TEST_CASE("a record that gets the answer again slows down nobody while calls work") {
+TEST_CASE("a record that gets a 429 again slows down no other record while calls succeed") {
   Pace pace;
   auto now = pace_start;
   pace.throttled(now, {});
@@ -138,7 +138,7 @@ TEST_CASE("a record that gets the answer again slows down nobody while calls wor
   CHECK(pace.room(now) == 0);  // nothing else has worked since
 }
 
-TEST_CASE("what did not begin may begin later, and no more begins at once than in a twentieth of a second") {
+TEST_CASE("calls that did not begin may begin later, but at most a twentieth of a second's calls at once") {
   Slowed slowed(1000);
   slowed.now += milliseconds(500);
   const auto most = slowed.pace.room(slowed.now);
@@ -149,7 +149,7 @@ TEST_CASE("what did not begin may begin later, and no more begins at once than i
   CHECK(slowed.pace.room(slowed.now) == 5);
 }
 
-TEST_CASE("the pace becomes seven tenths of what worked lately") {
+TEST_CASE("the pace becomes seven tenths of the recent successes") {
   Slowed slowed(100);
   CHECK(slowed.pace.limited());
   CHECK(slowed.pace.rate() == Approx(70).epsilon(0.06));
@@ -157,7 +157,7 @@ TEST_CASE("the pace becomes seven tenths of what worked lately") {
   CHECK(slowed.begun_within(seconds(1)) == Approx(70).epsilon(0.06));
 }
 
-TEST_CASE("the pace is never less than a call a second, though nothing works") {
+TEST_CASE("the pace is at least one call a second, even without successes") {
   Pace pace;
   auto now = pace_start;
   std::uint32_t begun = 0;
@@ -171,14 +171,14 @@ TEST_CASE("the pace is never less than a call a second, though nothing works") {
   CHECK(begun == Approx(300).margin(3));
 }
 
-TEST_CASE("nothing begins before the downstream's own wish is over, and the pace is not raised meanwhile") {
+TEST_CASE("no call begins before the requested delay is over, and the pace does not rise meanwhile") {
   Slowed slowed(100, seconds(20));
   CHECK(slowed.pace.ready_at(slowed.now) == slowed.now + seconds(20));
   CHECK(slowed.begun_within(seconds(20)) == 0);
   CHECK(slowed.begun_within(seconds(1)) == Approx(70).epsilon(0.15));
 }
 
-TEST_CASE("calls that were let through before the pace began are no debt") {
+TEST_CASE("calls from before the pace began are not counted against it") {
   Pace pace;
   pace.throttled(pace_start, {});
   auto now = pace_start + seconds(2);
@@ -190,7 +190,7 @@ TEST_CASE("calls that were let through before the pace began are no debt") {
   CHECK(pace.ready_at(now) <= now + seconds(1));
 }
 
-TEST_CASE("a downstream that took nothing for a while is asked as often as before within ten seconds") {
+TEST_CASE("a downstream that took no calls for a while gets the previous rate within ten seconds") {
   Limited service(0.001, 1, 200, milliseconds(5));
   service.run(seconds(12));
   service.change(100'000);
@@ -200,13 +200,13 @@ TEST_CASE("a downstream that took nothing for a while is asked as often as befor
   CHECK(service.taken() >= 200);
 }
 
-TEST_CASE("a shorter wish does not end a longer one") {
+TEST_CASE("a shorter requested delay does not end a longer one") {
   Slowed slowed(100, seconds(20));
   slowed.pace.throttled(slowed.now + milliseconds(1), seconds(1));
   CHECK(slowed.begun_within(seconds(20)) == 0);
 }
 
-TEST_CASE("answers to calls that began before slow down once") {
+TEST_CASE("answers to calls that began before a slow-down slow down only once") {
   Slowed slowed(100);
   const auto rate = slowed.pace.rate();
   for (int i = 0; i < 9; ++i) slowed.pace.throttled(slowed.now += milliseconds(100), {});
@@ -215,7 +215,7 @@ TEST_CASE("answers to calls that began before slow down once") {
   CHECK(slowed.pace.rate() < rate);
 }
 
-TEST_CASE("each second raises the pace by a tenth, and by three after ten") {
+TEST_CASE("each second raises the pace by a tenth, and by three tenths after ten seconds") {
   Slowed slowed(100);
   const auto after = [&](int time) {
     while (slowed.now < pace_start + seconds(4 + time) + milliseconds(1))
@@ -228,7 +228,7 @@ TEST_CASE("each second raises the pace by a tenth, and by three after ten") {
   CHECK(after(11) == Approx(first * std::pow(1.1, 10) * 1.3));
 }
 
-TEST_CASE("a pace that keeps nobody waiting ends after half a minute") {
+TEST_CASE("a pace that delays no call ends after half a minute") {
   Slowed slowed(100);
   CHECK(slowed.begun_within(milliseconds(10)) == 0);
   slowed.now += seconds(29);
@@ -238,7 +238,7 @@ TEST_CASE("a pace that keeps nobody waiting ends after half a minute") {
   CHECK_FALSE(slowed.pace.limited());
 }
 
-TEST_CASE("a pace that ended begins anew with what works then") {
+TEST_CASE("a new pace begins with the successes at that time") {
   Slowed slowed(100);
   slowed.now += std::chrono::minutes(1);
   REQUIRE(slowed.pace.room(slowed.now) == Pace::unlimited);
@@ -248,7 +248,7 @@ TEST_CASE("a pace that ended begins anew with what works then") {
   CHECK(slowed.pace.rate() == Approx(700).epsilon(0.06));
 }
 
-TEST_CASE("a service with a limit is used nearly up to its limit, and asked little more often") {
+TEST_CASE("a service with a limit is used nearly up to its limit, and exceeds it only a little") {
   REQUIRE(rc::check([] {
     const double rate = *rc::gen::inRange(50, 200);
     const double burst = rate * *rc::gen::inRange(10, 150) / 100;
@@ -281,7 +281,7 @@ TEST_CASE("a limit that changes is followed within twenty seconds") {
   }));
 }
 
-TEST_CASE("a few records that always come too often do not slow down the others") {
+TEST_CASE("a few records that always get a 429 do not slow down the others") {
   Pace pace;
   auto now = pace_start;
   for (int i = 0; i < 60'000; ++i, now += milliseconds(1)) {
@@ -291,7 +291,7 @@ TEST_CASE("a few records that always come too often do not slow down the others"
   CHECK((pace.rate() == 0 || pace.rate() > 200));
 }
 
-TEST_CASE("a downstream that recovers is asked without a limit again") {
+TEST_CASE("a recovered downstream is called without a limit again") {
   Limited service(0.001, 1, 500, milliseconds(5));
   service.run(seconds(15));
   service.change(100'000);

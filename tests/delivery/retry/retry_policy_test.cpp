@@ -16,7 +16,7 @@ const RetryPolicy policy{milliseconds(100), seconds(30)};
 
 }  // namespace
 
-TEST_CASE("The delay doubles with each attempt up to its cap") {
+TEST_CASE("the delay doubles with each attempt up to its cap") {
   struct Case {
     std::uint32_t attempt;
     milliseconds shortest;
@@ -33,7 +33,7 @@ TEST_CASE("The delay doubles with each attempt up to its cap") {
   CHECK(policy.delay(attempt.attempt, almost_one) >= 2 * attempt.shortest - nanoseconds(10));
 }
 
-TEST_CASE("A handler's wish is the delay, sooner or later than the back-off, up to its own cap") {
+TEST_CASE("a handler's requested delay replaces the back-off, up to its own cap") {
   CHECK(policy.delay(1, 0, Duration::zero()) == Duration::zero());
   CHECK(policy.delay(1, almost_one, milliseconds(10)) == milliseconds(10));
   CHECK(policy.delay(11, 0.5, milliseconds(10)) == milliseconds(10));
@@ -44,12 +44,12 @@ TEST_CASE("A handler's wish is the delay, sooner or later than the back-off, up 
   CHECK(policy.delay(1, 0, Duration::min()) == Duration::zero());
 }
 
-TEST_CASE("Without back-off a record is retried at once") {
+TEST_CASE("without back-off a record is retried at once") {
   const RetryPolicy none{Duration::zero(), seconds(30)};
   CHECK(none.delay(7, almost_one) == Duration::zero());
 }
 
-TEST_CASE("The delay lies between half and all of the capped back-off for any numbers") {
+TEST_CASE("the delay lies between half and all of the capped back-off for any numbers") {
   REQUIRE(rc::check("bounds", [] {
     const auto any = rc::gen::map(rc::gen::inRange(0, 64), [](int bits) {
       return Duration(bits == 63 ? std::numeric_limits<Duration::rep>::max() : Duration::rep{1} << bits);

@@ -16,7 +16,7 @@ TimePoint at(int tick) { return TimePoint(milliseconds(tick)); }
 
 }  // namespace
 
-TEST_CASE("What waits for a retry comes when it is due and not before") {
+TEST_CASE("a record that waits for a retry comes when it is due and not before") {
   RetryQueue<std::unique_ptr<int>> queue;
   CHECK_FALSE(queue.next_due());
   CHECK_FALSE(queue.pop_due(at(1000)));
@@ -31,7 +31,7 @@ TEST_CASE("What waits for a retry comes when it is due and not before") {
   CHECK(queue.size() == 0);
 }
 
-TEST_CASE("Clearing yields everything, due or not, in the order asked for") {
+TEST_CASE("clearing yields all items, due or not, in the requested order") {
   struct Waiting {
     int offset;
   };
@@ -46,7 +46,7 @@ TEST_CASE("Clearing yields everything, due or not, in the order asked for") {
   CHECK_FALSE(queue.next_due());
 }
 
-TEST_CASE("Chosen items move to another queue and stay due when they were") {
+TEST_CASE("chosen items move to another queue and keep their due times") {
   RetryQueue<int> from;
   RetryQueue<int> to;
   for (const int value : {5, 1, 4, 2, 3}) from.push(at(value), value);
@@ -57,7 +57,7 @@ TEST_CASE("Chosen items move to another queue and stay due when they were") {
   CHECK(from.size() + to.size() == 0);
 }
 
-TEST_CASE("Retries come by due time and first in first out among equals, and none is lost") {
+TEST_CASE("retries come by due time, equal ones first in first out, and none is lost") {
   REQUIRE(rc::check("retry queue against model", [] {
     RetryQueue<int> queue;
     std::multimap<int, int> model;  // equal keys keep their order of insertion

@@ -22,7 +22,7 @@ RetryStages two_topics() {
 
 }  // namespace
 
-TEST_CASE("a source leads to its first retry topic, each to the next, the last to the dead letter") {
+TEST_CASE("a source leads to its first retry topic, each to the next, and the last to the dead letter") {
   const auto stages = two_topics();
   const auto* source = stages.find("orders");
   REQUIRE(source != nullptr);
@@ -48,7 +48,7 @@ TEST_CASE("without retry topics a source leads to the dead letter") {
   CHECK_FALSE(stages.find("orders")->delayed());
 }
 
-TEST_CASE("the way through retry topics ends, whatever their number") {
+TEST_CASE("the path through retry topics ends, however many topics there are") {
   REQUIRE(rc::check("", [] {
     const auto count = *rc::gen::inRange<std::size_t>(0, 20);
     std::vector<std::pair<std::string, Duration>> topics;
@@ -63,7 +63,7 @@ TEST_CASE("the way through retry topics ends, whatever their number") {
   }));
 }
 
-TEST_CASE("a record waits until its timestamp and the delay, and never longer than the delay") {
+TEST_CASE("a record waits for its timestamp plus the delay, and never longer than the delay") {
   const RetryStage stage{"orders", "", seconds(5)};
   constexpr std::int64_t now = 1'700'000'000'000;
   CHECK(stage.wait(now, now) == seconds(5));
@@ -78,7 +78,7 @@ TEST_CASE("a record waits until its timestamp and the delay, and never longer th
   CHECK(stage.wait(0, std::numeric_limits<std::int64_t>::max()) == Duration::zero());
 }
 
-TEST_CASE("no timestamp makes a record wait longer than the delay or less than nothing") {
+TEST_CASE("no timestamp makes a record wait longer than the delay, or a negative time") {
   const RetryStage stage{"orders", "", std::chrono::hours(168)};
   REQUIRE(rc::check("", [&](std::int64_t timestamp) {
     const auto now = *rc::gen::nonNegative<std::int64_t>();

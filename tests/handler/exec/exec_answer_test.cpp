@@ -36,14 +36,14 @@ std::string binary(std::uint64_t id, std::uint8_t outcome, std::int64_t after, c
 
 }  // namespace
 
-TEST_CASE("an answer that is nested deep is no JSON, and takes no stack") {
+TEST_CASE("an answer with deep nesting is not JSON, and uses no stack") {
   const std::string deep = std::string(130'000, '[') + std::string(130'000, ']');
   CHECK(refusal("{\"outcome\":" + deep + "}").starts_with("is not JSON"));
   CHECK(refusal("{\"id\":" + deep + ",\"outcome\":\"done\"}").starts_with("is not JSON"));
   CHECK(refusal(deep).starts_with("is not JSON"));
 }
 
-TEST_CASE("an answer in JSON is its outcome") {
+TEST_CASE("a JSON answer gives its outcome") {
   CHECK(answer(R"({"outcome":"done"})").verdict == Verdict::done);
   CHECK(answer(" {\"outcome\":\"done\",\"id\":7,\"more\":[1]}\r").verdict == Verdict::done);
   const auto retry = answer(R"({"outcome":"retry","reason":"locked","after":"1500ms"})");
@@ -55,13 +55,13 @@ TEST_CASE("an answer in JSON is its outcome") {
   CHECK(answer(R"({"outcome":"unavailable","after":"1000h"})").after == Duration(std::chrono::hours(24)));
 }
 
-TEST_CASE("a reason is safe to print and not long") {
+TEST_CASE("a reason is safe to print and has a bounded length") {
   CHECK(answer(R"({"outcome":"retry","reason":"a\n\u001b[31mb"})").reason == "a\\n\\x1b[31mb");
   const auto longest = answer("{\"outcome\":\"retry\",\"reason\":\"" + std::string(2000, 'x') + "\"}").reason;
   CHECK(longest == std::string(1000, 'x') + "...");
 }
 
-TEST_CASE("what is no answer in JSON is told") {
+TEST_CASE("an invalid JSON answer is reported") {
   CHECK(refusal("") == "is not JSON: ");
   CHECK(refusal("ok\x1b[0m") == "is not JSON: ok\\x1b[0m");
   CHECK(refusal(R"({"outcome":"done"} {"outcome":"done"})").starts_with("is not JSON"));
@@ -81,7 +81,7 @@ TEST_CASE("what is no answer in JSON is told") {
               .starts_with("has the wrong id (expected 7): {"));
 }
 
-TEST_CASE("a binary answer is its outcome") {
+TEST_CASE("a binary answer gives its outcome") {
   const auto parsed = [](const std::string& frame) { return exec_answer(Framing::binary, frame, 7); };
   CHECK(parsed(binary(7, 0, -1))->verdict == Verdict::done);
   const auto retry = parsed(binary(7, 1, 250, "locked\n"));
@@ -96,7 +96,7 @@ TEST_CASE("a binary answer is its outcome") {
   CHECK_FALSE(parsed(binary(7, 1, -1))->after.has_value());
 }
 
-TEST_CASE("what is no binary answer is told") {
+TEST_CASE("an invalid binary answer is reported") {
   const auto told = [](const std::string& frame) {
     const auto parsed = exec_answer(Framing::binary, frame, 7);
     REQUIRE_FALSE(parsed.ok());
@@ -135,7 +135,7 @@ std::string two_results() {
 
 }  // namespace
 
-TEST_CASE("results in an answer count if another pool is next") {
+TEST_CASE("results in an answer are used if another pool follows") {
   const std::string text = R"({"outcome":"done","results":[{"id":"a","value":"x"}]})";
   const auto passed_on = exec_answer(Framing::json, text, 7, &asked);
   REQUIRE(passed_on.ok());
@@ -153,7 +153,7 @@ TEST_CASE("results in an answer count if another pool is next") {
   CHECK(wrong.error().message.starts_with("has results that are not a list"));
 }
 
-TEST_CASE("a binary answer has results in bytes") {
+TEST_CASE("a binary answer can have results in bytes") {
   const auto parsed = exec_answer(Framing::binary, two_results(), 7, &asked);
   REQUIRE(parsed.ok());
   REQUIRE(parsed->parts);

@@ -17,7 +17,7 @@ std::shared_ptr<ExecChild> started(const config::ExecSettings& settings) {
 
 }  // namespace
 
-TEST_CASE("a record's frame is released before the work on it ends, and kept when not all of it is read") {
+TEST_CASE("a record's frame is released before its work ends, and kept until the frame is read") {
   const Scripts scripts;
   StopState running;
   const auto deadline = Deadline::in(seconds(60));

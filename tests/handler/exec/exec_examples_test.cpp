@@ -52,7 +52,7 @@ TEST_CASE("the example with binary frames takes any bytes") {
   CHECK(rejected.reason == "the value is empty");
 }
 
-TEST_CASE("the example in shell appends records to a file, or says why not") {
+TEST_CASE("the example in shell appends records to a file, or reports why it cannot") {
   const Scripts scripts;
   const auto handler = of_example("shell.yaml", scripts);
   CHECK(outcome_of(*handler, record_data(1, "a\\n'$(id)\"\n")).verdict == Verdict::done);

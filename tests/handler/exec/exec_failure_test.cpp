@@ -38,7 +38,7 @@ bool contains(const std::string& text, const std::string& part) { return text.fi
 
 }  // namespace
 
-TEST_CASE("a program that dies is a retry that says how and what it said last") {
+TEST_CASE("a program that dies is a retry with the kind of its end and its last output") {
   const auto exited = failing("sys.stderr.write('first\\nno \\x1b[31mdatabase\\n\\n'); sys.exit(3)");
   CHECK(exited.verdict == Verdict::retry);
   CHECK(exited.cause == Cause::verdict);
@@ -57,7 +57,7 @@ TEST_CASE("a program that dies is a retry that says how and what it said last") 
         "the program closed its standard input or output before it answered");
 }
 
-TEST_CASE("what a program writes to its standard error is escaped and cut, and of much a part is left out") {
+TEST_CASE("a program's standard error is escaped and cut, and partly left out if there is much of it") {
   const CapturedLog log;
   const Scripts scripts;
   {
@@ -76,7 +76,7 @@ TEST_CASE("what a program writes to its standard error is escaped and cut, and o
   CHECK(log.lines({"exec standard error, lines left out"}) >= 1);
 }
 
-TEST_CASE("an answer that is none is a retry") {
+TEST_CASE("an invalid answer is a retry") {
   const auto reason = [](const std::string& what) {
     const auto outcome = failing(what);
     CHECK(outcome.verdict == Verdict::retry);
@@ -92,7 +92,7 @@ TEST_CASE("an answer that is none is a retry") {
         "the program wrote more than one answer: {\"outcome\":\"done\"}\\n");
 }
 
-TEST_CASE("an answer before the whole record was read is a retry") {
+TEST_CASE("an answer before the whole record has been read is a retry") {
   const Scripts scripts;
   const auto handler =
       made(scripts.python("answer(outcome='done') if sys.stdin.read(10) else 0\ntime.sleep(1000)\n"));
@@ -117,7 +117,7 @@ TEST_CASE("a late second answer ends the program before the next record") {
   CHECK(next.reason != first);
 }
 
-TEST_CASE("a program that ended while idle is replaced at no record's cost") {
+TEST_CASE("a program that ended while idle is replaced without cost for a record") {
   const Scripts scripts;
   const auto handler = made(scripts.python_loop(
       "answer(outcome='retry', reason=str(os.getpid()))\nif record['value'] == 'last': sys.exit(0)"));
@@ -129,7 +129,7 @@ TEST_CASE("a program that ended while idle is replaced at no record's cost") {
   CHECK(outcome_of(*handler, record_data(2, "v")).reason == second.reason);
 }
 
-TEST_CASE("a program that hangs is killed with its group, also when it is deaf to SIGTERM") {
+TEST_CASE("a program that hangs is killed with its group, also if it ignores SIGTERM") {
   const Duration timeout = seconds(1);
   const Scripts scripts;
   const auto handler = made(
@@ -153,7 +153,7 @@ TEST_CASE("a program that hangs is killed with its group, also when it is deaf t
   CHECK(handler->timeout() > timeout);
 }
 
-TEST_CASE("a program that keeps its answers in a buffer is told to flush, one that has answered is not") {
+TEST_CASE("the reason of a hanging program advises to flush, unless the program has answered before") {
   const Scripts scripts;
   // On a busy machine a program may be killed before it has come to its answer, or has read the record.
   const auto check_reason = [&](const std::string& body, const auto& expected) {
@@ -181,7 +181,7 @@ TEST_CASE("a program that keeps its answers in a buffer is told to flush, one th
   }));
 }
 
-TEST_CASE("a stop ends a program that hangs, and the handler works on") {
+TEST_CASE("a stop ends a program that hangs, and the handler goes on") {
   const Scripts scripts;
   const auto handler =
       made(scripts.python_loop("if record['attempt'] == 1:\n    open(sys.argv[1] + '/reached', 'w')\n    "
@@ -262,13 +262,13 @@ bool takes_the_program_of_another(int failures) {
 
 }  // namespace
 
-TEST_CASE("a record that waits for a start takes the program of another that is done") {
+TEST_CASE("a record that waits for a start gets another program when that program is free") {
   // Within 0.8 s; where the machine is too busy for that, within 3.2 and 25 s.
   CHECK((takes_the_program_of_another(4) || takes_the_program_of_another(6) ||
          takes_the_program_of_another(9)));
 }
 
-TEST_CASE("a program that cannot be started any more is unavailable") {
+TEST_CASE("a program that can no longer be started is unavailable") {
   const Scripts scripts;
   const auto program = scripts.write("program", "#!/no/such/interpreter\n");
   std::filesystem::permissions(program, std::filesystem::perms::owner_all);
@@ -278,7 +278,7 @@ TEST_CASE("a program that cannot be started any more is unavailable") {
   CHECK(outcome.reason == "cannot start the program: " + program + ": No such file or directory");
 }
 
-TEST_CASE("a program that talks before it is asked is unavailable") {
+TEST_CASE("a program that writes before it gets a record is unavailable") {
   const Scripts scripts;
   const auto handler = made(scripts.python("write('Ready!\\n')\nsys.stdin.readline()\ntime.sleep(1000)\n"));
   const auto outcome = outcome_of(*handler, record_data(1, "v"));
@@ -288,7 +288,7 @@ TEST_CASE("a program that talks before it is asked is unavailable") {
   CHECK(outcome.verdict != Verdict::done);
 }
 
-TEST_CASE("starts are backed off after failures in a row, and not after an answer") {
+TEST_CASE("starts are delayed after several failures in a row, and not after an answer") {
   ExecBackOff back_off;
   const TimePoint now{std::chrono::hours(1)};
   const auto delay = [&] {
@@ -325,7 +325,7 @@ TEST_CASE("many restarts leave no process and no descriptor behind") {
   CHECK(open_descriptors() == before);
 }
 
-TEST_CASE("whether a program starts is told without giving it a record") {
+TEST_CASE("a check starts the program without giving it a record") {
   const Scripts scripts;
   const auto reached = [](const config::ExecSettings& settings) { return reach(settings, seconds(60)); };
   // A program that a busy machine keeps from ending within 2 s is one that stays.

@@ -45,7 +45,7 @@ TEST_CASE("one field that is not UTF-8 makes key, value and header values base64
   CHECK(line_of(std::move(data)).find("base64") == std::string::npos);
 }
 
-TEST_CASE("a record is one line whatever is in it") {
+TEST_CASE("a record is one line, whatever its content") {
   REQUIRE(rc::check([](const std::string& key, const std::string& value, const std::string& header) {
     auto data = record_data(1, value, key);
     data.headers = {{header, header}};
@@ -55,7 +55,7 @@ TEST_CASE("a record is one line whatever is in it") {
   }));
 }
 
-TEST_CASE("a reader of JSON finds in the line what is in the record") {
+TEST_CASE("a JSON reader finds the record's content in the line") {
   REQUIRE(rc::check([](const std::string& key, const std::string& value, const std::string& header) {
     auto data = record_data(1, value, key);
     data.headers = {{"name", header}, {"none", std::nullopt}};
@@ -78,7 +78,7 @@ TEST_CASE("a reader of JSON finds in the line what is in the record") {
   CHECK(object["key"] == "\u20ac and more text");
 }
 
-TEST_CASE("frames are the same whatever pieces they come in") {
+TEST_CASE("frames are the same, whatever pieces they arrive in") {
   for (const auto framing : {Framing::json, Framing::binary})
     REQUIRE(rc::check([&](std::vector<std::string> texts, const std::vector<std::uint8_t>& sizes) {
       std::string stream;
@@ -99,7 +99,7 @@ TEST_CASE("frames are the same whatever pieces they come in") {
     }));
 }
 
-TEST_CASE("an answer that is too long is known as soon as it is") {
+TEST_CASE("an answer that is too long is refused as soon as its length is known") {
   for (const auto framing : {Framing::json, Framing::binary}) {
     ExecFrameReader fits(framing);
     fits.feed(framed(framing, std::string(longest_exec_answer, 'x')));

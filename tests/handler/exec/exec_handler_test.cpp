@@ -36,7 +36,7 @@ const std::string binary_program =
 
 }  // namespace
 
-TEST_CASE("a program is given the record as a line and its answer counts") {
+TEST_CASE("a program gets the record as a line, and its answer decides the outcome") {
   const Scripts scripts;
   const auto handler =
       made(scripts.python_loop("open(sys.argv[1] + '/line', 'w').write(line)\n"
@@ -59,7 +59,7 @@ TEST_CASE("a program is given the record as a line and its answer counts") {
   CHECK(answer(R"({"outcome":"unavailable"})").verdict == Verdict::unavailable);
 }
 
-TEST_CASE("null and bytes that are not UTF-8 arrive as they were") {
+TEST_CASE("null and bytes that are not UTF-8 arrive unchanged") {
   const Scripts scripts;
   const auto handler = made(scripts.python_loop(
       "import base64\n"
@@ -76,7 +76,7 @@ TEST_CASE("null and bytes that are not UTF-8 arrive as they were") {
   CHECK(outcome_of(*handler, std::move(data)).reason == "empty 706c61696e");
 }
 
-TEST_CASE("in the binary framing a program is given the bytes") {
+TEST_CASE("with binary framing, a program gets the bytes") {
   const Scripts scripts;
   auto settings = scripts.python(binary_program);
   settings.framing = config::Framing::binary;
@@ -98,7 +98,7 @@ TEST_CASE("in the binary framing a program is given the bytes") {
                                             34 + 4 + 19 + 4 + 26));
 }
 
-TEST_CASE("a large record goes through in both framings") {
+TEST_CASE("a large record passes in both framings") {
   const Scripts scripts;
   const std::string large(1 << 20, '\x01');  // six times as long in JSON
   const auto line = made(scripts.python_loop("answer(outcome='retry', reason=str(len(record['value'])))"));
@@ -111,7 +111,7 @@ TEST_CASE("a large record goes through in both framings") {
   CHECK(scripts.read("rest").size() == large.size() + 22 + 4 + 19 + 4 + 14);
 }
 
-TEST_CASE("a program is kept, and there are as many as records at work at once") {
+TEST_CASE("a program is used again, and there are as many programs as running records") {
   const Scripts scripts;
   const auto handler = made(scripts.python_loop(
       "open(sys.argv[1] + '/at_work', 'a').write(f'{os.getpid()}\\n')\n"
@@ -140,7 +140,7 @@ TEST_CASE("a program is kept, and there are as many as records at work at once")
   CHECK(std::set<std::string>(all.begin(), all.end()).size() == 4);
 }
 
-TEST_CASE("a program has no shell, no signal blocked or ignored, no descriptor and no setting of ours") {
+TEST_CASE("a program has no shell, no blocked or ignored signal, no foreign descriptor and no setting") {
   const Scripts scripts;
   ::setenv("LANEWAY_KAFKA__SASL_PASSWORD", "canary", 1);
   ::setenv("EXEC_TEST", "kept", 1);
@@ -183,7 +183,7 @@ TEST_CASE("a program that cannot be executed is a configuration error") {
   CHECK(refusal(plain) == "handler.exec.command: " + plain + " cannot be executed: Permission denied");
 }
 
-TEST_CASE("the end of a handler ends its programs and leaves nothing behind") {
+TEST_CASE("a handler that ends stops its programs and leaves nothing behind") {
   const Scripts scripts;
   const auto before = open_descriptors();
   pid_t grandchild = 0;
@@ -206,7 +206,7 @@ TEST_CASE("the end of a handler ends its programs and leaves nothing behind") {
   CHECK(open_descriptors() == before);
 }
 
-TEST_CASE("programs without a record for a while are ended, and started again when there is work") {
+TEST_CASE("programs that are idle for a while are ended, and started again for new records") {
   const Scripts scripts;
   auto settings = scripts.python_loop("answer(outcome='done')");
   settings.idle = milliseconds(300);
@@ -240,7 +240,7 @@ TEST_CASE("a program is replaced after a number of records, and each record is a
   CHECK(scripts.read("seen") == expected);
 }
 
-TEST_CASE("a program that is too old is replaced, also while it is idle") {
+TEST_CASE("a program beyond its maximum age is replaced, also while idle") {
   const Scripts scripts;
   auto settings = scripts.python_loop("answer(outcome='retry', reason=str(os.getpid()))");
   settings.max_age = milliseconds(500);

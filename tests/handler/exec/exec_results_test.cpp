@@ -42,7 +42,7 @@ TEST_CASE("a program's results go to the next pool") {
   CHECK(run.results(0)->at(1).value == "v");
 }
 
-TEST_CASE("a program without results passes the record on") {
+TEST_CASE("a program that returns no results passes the record on") {
   const Scripts scripts;
   const auto handler = passing_on(scripts.python_loop("answer(outcome='done')"));
   Run run(one_record());
@@ -52,7 +52,7 @@ TEST_CASE("a program without results passes the record on") {
   CHECK(run.results(0) == nullptr);
 }
 
-TEST_CASE("an answer with results may be long, and without a next pool may not") {
+TEST_CASE("an answer with results may be long, but without a next pool its length is limited") {
   const Scripts scripts;
   const auto settings = scripts.python_loop("answer(outcome='done', results=[{'value': 'x' * (16 << 20)}])");
   const auto handler = passing_on(settings);

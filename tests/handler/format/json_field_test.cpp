@@ -4,7 +4,7 @@
 
 using laneway::handler::text_at;
 
-TEST_CASE("a text is found where the pointer says") {
+TEST_CASE("the pointer finds a text") {
   const std::string order = R"({"type": "paid", "of": {"kinds": ["a", "b/c"], "x/y": "slash", "": "empty"}})";
   CHECK(text_at(order, "/type") == "paid");
   CHECK(text_at(order, "/of/kinds/1") == "b/c");
@@ -13,7 +13,7 @@ TEST_CASE("a text is found where the pointer says") {
   CHECK(text_at(R"({"type": "caf\u00e9"})", "/type") == "caf\u00e9");
 }
 
-TEST_CASE("where there is no text, nothing is found") {
+TEST_CASE("the pointer finds nothing if there is no text") {
   for (const char* document : {"", "paid", "{", R"({"type": 1})", R"({"type": null})", R"({"type": ["a"]})",
                                R"([{"type": "a"}])", R"({"Type": "a"})", "\"type\"", "\xff\xfe", "[1, 2]"})
     CHECK(text_at(document, "/type") == std::nullopt);

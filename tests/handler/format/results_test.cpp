@@ -52,7 +52,7 @@ TEST_CASE("a list of results in JSON has ids, keys, values and headers") {
   CHECK(read("[]").empty());
 }
 
-TEST_CASE("a result in base64 is bytes, also in its headers") {
+TEST_CASE("a base64 result gives bytes, also in its headers") {
   const auto parts = read(R"([{"key":"AAE=","value":"/+8=","headers":[["h","AA=="]],"base64":true},
                               {"value":"/+8=","base64":false}])");
   CHECK(parts[0].key == std::string("\x00\x01", 2));
@@ -63,7 +63,7 @@ TEST_CASE("a result in base64 is bytes, also in its headers") {
             .starts_with("has a result with an invalid value"));
 }
 
-TEST_CASE("results that cannot be read say why") {
+TEST_CASE("results that cannot be read are refused with the reason") {
   CHECK(refused_results(R"({})").starts_with("has results that are not a list"));
   CHECK(refused_results(R"([1])").starts_with("has a result that is not a JSON object"));
   CHECK(refused_results(R"([{"id":7}])").starts_with("has a result with an invalid id"));
@@ -76,7 +76,7 @@ TEST_CASE("results that cannot be read say why") {
             .starts_with("has a result with an invalid header (expected a list of its name and its value)"));
 }
 
-TEST_CASE("the ids of results are text, not long, and differ") {
+TEST_CASE("the ids of results are text, short and unique") {
   CHECK(wrong_results(with_ids({"a", "b", ""})).empty());
   CHECK(wrong_results(with_ids({"a", "a"})) == "two results with the id a");
   CHECK(wrong_results(with_ids({"1", ""})) == "two results with the id 1");
@@ -89,7 +89,7 @@ TEST_CASE("the ids of results are text, not long, and differ") {
   CHECK(refused_results(R"([{"id":"a"},{"id":"a"}])") == "has two results with the id a");
 }
 
-TEST_CASE("a record has neither too many nor too large results") {
+TEST_CASE("the number and the size of a record's results are limited") {
   CHECK(wrong_results(Parts(most_results)).empty());
   CHECK(wrong_results(Parts(most_results + 1)).starts_with("10001 results"));
   Parts large(1);
@@ -99,7 +99,7 @@ TEST_CASE("a record has neither too many nor too large results") {
   CHECK(wrong_results(large).starts_with("results of 16777217 bytes"));
 }
 
-TEST_CASE("copies of a large record stop at the limit") {
+TEST_CASE("copies of a large record are limited") {
   const kafka::Record large(record_data(1, std::string(1 << 20, 'x')));
   nlohmann::json many = nlohmann::json::array();
   for (int i = 0; i < 5000; ++i) many.push_back(nlohmann::json::object());
@@ -108,7 +108,7 @@ TEST_CASE("copies of a large record stop at the limit") {
   CHECK(parts.error().message.starts_with("has results of 17825792 bytes"));
 }
 
-TEST_CASE("the record of a sub-job names it, and has a delivery id of its own") {
+TEST_CASE("the record of a sub-job names the sub-job, and has its own delivery id") {
   const kafka::Record record(record_data(42, "v"));
   StopState running;
   const StopToken stop(running, 1);

@@ -19,7 +19,7 @@ kafka::Record traced_record(const std::string& traceparent) {
 
 }  // namespace
 
-TEST_CASE("handlers show the span in the place of the record's header, and the header where there is none") {
+TEST_CASE("handlers show the span's traceparent, or else the record's own") {
   tracing::AttemptTrace trace;
   trace.traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-b7ad6b7169203331-01";
   for (const auto& before : {"", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}) {

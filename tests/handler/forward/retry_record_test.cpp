@@ -40,7 +40,7 @@ RetryOrigin origin(const std::string& topic) {
 
 }  // namespace
 
-TEST_CASE("a record of a retry topic becomes what it was at its origin, and counts its attempts on") {
+TEST_CASE("a record of a retry topic gets its original place, and its attempts count on") {
   const auto item = restored(delivery::retry_headers({{"trace", "1"}, {"null", {}}}, origin("orders")));
   CHECK(item.record.topic() == "orders");
   CHECK(item.record.partition() == 3);
@@ -59,7 +59,7 @@ TEST_CASE("a record of a retry topic becomes what it was at its origin, and coun
   CHECK(item.route() == handler::Route::work);
 }
 
-TEST_CASE("a record that was parked, with no attempt that counts, is no suspect") {
+TEST_CASE("a parked record without a counted attempt is not a suspect") {
   auto parked = origin("orders");
   parked.attempts = 0;
   const auto item = restored(delivery::retry_headers({}, parked));
@@ -67,7 +67,7 @@ TEST_CASE("a record that was parked, with no attempt that counts, is no suspect"
   CHECK_FALSE(item.suspect);
 }
 
-TEST_CASE("what a stranger wrote to a retry topic keeps its own place and begins with attempt 1") {
+TEST_CASE("a foreign record in a retry topic keeps its own place and begins with attempt 1") {
   const auto valid = delivery::retry_headers({{"trace", "1"}}, origin("orders"));
   auto torn = valid;
   torn.push_back({"laneway-retry-offset", "x"});
@@ -87,7 +87,7 @@ TEST_CASE("what a stranger wrote to a retry topic keeps its own place and begins
   }
 }
 
-TEST_CASE("what a stranger wrote to the retry topic before is known by its place there") {
+TEST_CASE("a foreign record of the previous retry topic keeps its place there") {
   const auto item = restored(delivery::retry_headers({}, origin("orders-retry-5s")));
   CHECK(item.record.topic() == "orders-retry-5s");
   CHECK(item.record.offset() == 42);

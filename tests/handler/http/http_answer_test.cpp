@@ -40,13 +40,13 @@ TEST_CASE("each status has its verdict") {
   for (const int code : {0, 101, 999}) CHECK(verdict(status(code)).verdict == Verdict::retry);
 }
 
-TEST_CASE("only 429 says that the service is asked too often") {
+TEST_CASE("only 429 means that the service gets too many calls") {
   CHECK(verdict(status(429)).cause == Cause::throttled);
   for (const int code : {400, 401, 408, 425, 500, 502, 503, 504})
     CHECK(verdict(status(code)).cause == Cause::verdict);
 }
 
-TEST_CASE("a status of the endpoint or of the credentials says what to check") {
+TEST_CASE("for a status of the endpoint or the credentials, the reason says what to check") {
   const auto ends = [](int code, const std::string& advice) {
     auto answer = status(code);
     answer.body = "no";
@@ -60,7 +60,7 @@ TEST_CASE("a status of the endpoint or of the credentials says what to check") {
   CHECK(ends(407, "check the user and password of the proxy in http_proxy or https_proxy"));
 }
 
-TEST_CASE("each way to get no answer has its verdict and cause") {
+TEST_CASE("each kind of missing answer has its verdict and cause") {
   CHECK(verdict(failed(Transport::not_connected)).verdict == Verdict::unavailable);
   CHECK(verdict(failed(Transport::broken)).verdict == Verdict::retry);
   CHECK(verdict(failed(Transport::broken)).cause == Cause::verdict);
@@ -73,13 +73,13 @@ TEST_CASE("each way to get no answer has its verdict and cause") {
   CHECK(verdict(failed(Transport::stopped)).verdict == Verdict::retry);
 }
 
-TEST_CASE("a broken answer is a retry whatever status it began with") {
+TEST_CASE("a broken answer is a retry, whatever its status") {
   auto answer = failed(Transport::broken);
   answer.status = 200;
   CHECK(verdict(answer).verdict == Verdict::retry);
 }
 
-TEST_CASE("Retry-After counts for 429 and where the service is unavailable, up to the cap") {
+TEST_CASE("Retry-After is used for 429 and for an unavailable service, up to the cap") {
   for (const int code : {429, 502, 503, 504}) {
     auto answer = status(code);
     answer.retry_after = seconds(5);
@@ -94,7 +94,7 @@ TEST_CASE("Retry-After counts for 429 and where the service is unavailable, up t
   }
 }
 
-TEST_CASE("the reason holds status, server and the beginning of the answer, cleaned") {
+TEST_CASE("the reason has the status, the server and the cleaned beginning of the answer") {
   auto answer = status(422);
   answer.body = "no such\n\x1b[31mfield";
   CHECK(verdict(answer).reason == "HTTP 422 from shop:80: no such\\n\\x1b[31mfield");
@@ -102,7 +102,7 @@ TEST_CASE("the reason holds status, server and the beginning of the answer, clea
   CHECK(verdict(answer).reason == "HTTP 422 from shop:80: " + std::string(200, 'a') + "...");
 }
 
-TEST_CASE("a redirect's reason names where to and what to do") {
+TEST_CASE("the reason for a redirect has the target and the remedy") {
   auto answer = status(308);
   answer.location = "https://shop/new";
   CHECK(verdict(answer).reason ==
@@ -111,7 +111,7 @@ TEST_CASE("a redirect's reason names where to and what to do") {
         "final address");
 }
 
-TEST_CASE("the reason without an answer says what was being done") {
+TEST_CASE("the reason for a missing answer has the step that failed") {
   CHECK(verdict(failed(Transport::not_connected)).reason == "no connection to shop:80: the library's words");
   auto answer = failed(Transport::timed_out);
   CHECK(verdict(answer).reason == "no connection to shop:80 in time: the library's words");
@@ -119,7 +119,7 @@ TEST_CASE("the reason without an answer says what was being done") {
   CHECK(verdict(answer).reason == "no complete answer from shop:80 in time: the library's words");
 }
 
-TEST_CASE("a status can be given another verdict, and comes before its class") {
+TEST_CASE("a status can get another verdict, which takes precedence over that of its class") {
   using config::StatusVerdict;
   const config::StatusVerdicts statuses = {{4, StatusVerdict::retry},         {404, StatusVerdict::reject},
                                            {409, StatusVerdict::done},        {5, StatusVerdict::retry},
@@ -137,7 +137,7 @@ TEST_CASE("a status can be given another verdict, and comes before its class") {
   CHECK(of(101) == Verdict::retry);
 }
 
-TEST_CASE("what follows from a status follows from the verdict it was given") {
+TEST_CASE("the cause and the delay of a status follow its configured verdict") {
   using config::StatusVerdict;
   const auto of = [](int code, StatusVerdict mapped) {
     auto answer = status(code);

@@ -83,7 +83,7 @@ TEST_CASE("a request is one call, however many records it carries") {
   }
 }
 
-TEST_CASE("a request counts as answered where the service answers for one of its records") {
+TEST_CASE("a request counts as answered if the service answers for one of its records") {
   HttpServer server([&](const auto&, auto& response) {
     response.set_content(R"([{"outcome":"unavailable"},{"outcome":"done"},{"outcome":"unavailable"}])",
                          "application/json");
@@ -95,7 +95,7 @@ TEST_CASE("a request counts as answered where the service answers for one of its
   CHECK(calls.failed == 0);
 }
 
-TEST_CASE("a request that does not fill up leaves when its first record has waited") {
+TEST_CASE("a request that does not fill up is sent when its first record has waited long enough") {
   HttpServer server([](const auto&, auto&) {});
   auto settings = batches(server.url(), 1000);
   settings.batch.linger = milliseconds(20);
@@ -135,7 +135,7 @@ TEST_CASE("each record has its own verdict") {
   CHECK(runs.failure(2).verdict == Verdict::retry);
 }
 
-TEST_CASE("the records of a request that is rejected are sent again alone, and their own answers count") {
+TEST_CASE("the records of a rejected request are sent again singly, and their own answers count") {
   std::atomic<bool> all_are_first{true};
   HttpServer server([&](const auto& request, auto& response) {
     for (const auto& record : json::parse(request.body)) {
@@ -152,8 +152,7 @@ TEST_CASE("the records of a request that is rejected are sent again alone, and t
   CHECK(server.requests().size() == 4);
 }
 
-TEST_CASE(
-    "a record that failed goes alone, also under its first number, unless the service was not available") {
+TEST_CASE("a record that failed is sent alone, unless the service was unavailable") {
   for (const bool unavailable : {false, true}) {
     HttpServer server([](const auto&, auto&) {});
     const auto handler = made(batches(server.url(), 2));
@@ -168,7 +167,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("a list of verdicts that rejects all is about each of the records") {
+TEST_CASE("a list that rejects all records is a verdict on each record") {
   HttpServer server([](const auto&, auto& response) {
     response.set_content(R"([{"outcome":"reject"},{"outcome":"reject"}])", "application/json");
   });
@@ -178,7 +177,7 @@ TEST_CASE("a list of verdicts that rejects all is about each of the records") {
   CHECK(server.requests().size() == 1);
 }
 
-TEST_CASE("verdicts count although the service compresses its answer") {
+TEST_CASE("verdicts are read even if the service compresses its answer") {
   using namespace std::string_literals;
   // gzip of [{"outcome":"done"},{"outcome":"retry","reason":"locked"}]
   const std::string compressed =
@@ -200,7 +199,7 @@ TEST_CASE("verdicts count although the service compresses its answer") {
   CHECK(wants_plain);
 }
 
-TEST_CASE("as many verdicts as records fit into an answer") {
+TEST_CASE("an answer has room for as many verdicts as records") {
   constexpr int count = 2000;
   json list = json::array();
   for (int i = 0; i < count; ++i)
@@ -211,7 +210,7 @@ TEST_CASE("as many verdicts as records fit into an answer") {
   CHECK(Runs(*handler, count).done() == count / 2);
 }
 
-TEST_CASE("records of one key are never in one request") {
+TEST_CASE("one request never has two records of one key") {
   HttpServer server([](const auto&, auto&) {});
   auto settings = batches(server.url(), 100);
   settings.batch.linger = milliseconds(1);
@@ -229,7 +228,7 @@ TEST_CASE("records of one key are never in one request") {
   CHECK(sent == std::vector<std::int64_t>{0, 1, 2, 3, 4});
 }
 
-TEST_CASE("a record that is tried again is sent in a request of its own, at once") {
+TEST_CASE("a retried record is sent at once, in a request of its own") {
   HttpServer server([](const auto&, auto&) {});
   const auto handler = made(batches(server.url(), 3));
   Runs again(*handler, 2, 2);

@@ -43,7 +43,7 @@ TEST_CASE("a connection closed or reset after the request is a retry") {
   }
 }
 
-TEST_CASE("what is not HTTP is a retry") {
+TEST_CASE("an answer that is not HTTP is a retry") {
   RawServer server([&](Connection& connection) {
     connection.read_request();
     connection.write("SSH-2.0-OpenSSH_9.2\r\n");
@@ -51,7 +51,7 @@ TEST_CASE("what is not HTTP is a retry") {
   CHECK(outcome_of(*made(server.url()), record_data(1, "v")).verdict == Verdict::retry);
 }
 
-TEST_CASE("no answer in time is a retry with cause timeout") {
+TEST_CASE("a missing answer is a retry with cause timeout") {
   RawServer server([](Connection& connection) {
     connection.read_request();
     connection.read_request();  // until the client hangs up
@@ -71,7 +71,7 @@ TEST_CASE("no answer in time is a retry with cause timeout") {
   CHECK(handler->timeout() > settings.timeout);
 }
 
-TEST_CASE("an answer without end is cut and its status counts") {
+TEST_CASE("an endless answer is cut, and its status is used") {
   std::atomic<std::size_t> written{0};
   RawServer server([&](Connection& connection) {
     connection.read_request();
@@ -84,13 +84,13 @@ TEST_CASE("an answer without end is cut and its status counts") {
   CHECK(outcome.reason.ends_with(": " + std::string(200, 'a') + "..."));
 }
 
-TEST_CASE("a large good answer is done") {
+TEST_CASE("a large answer of success is done") {
   HttpServer server(
       [](const auto&, auto& response) { response.set_content(std::string(10 << 20, 'a'), "text/plain"); });
   CHECK(outcome_of(*made(server.url()), record_data(1, "v")).verdict == Verdict::done);
 }
 
-TEST_CASE("a server that cannot be connected to in time is unavailable") {
+TEST_CASE("a server that does not accept a connection in time is unavailable") {
   FullListener out;
   auto settings = settings_for(out.url());
   settings.timeout = milliseconds(50);

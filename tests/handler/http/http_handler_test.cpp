@@ -32,7 +32,7 @@ bool has_line(const std::string& request, const std::string& line) {
 
 }  // namespace
 
-TEST_CASE("a record is a POST with the value as it is") {
+TEST_CASE("a record is a POST with the unchanged value") {
   const std::string odd("\0\r\n\xff{}", 6);
   auto data = record_data(42, odd, std::string("k \0\xff", 4));
   data.headers = {{"tenant", "a\r\nX-Injected: 1"}, {"traceparent", "00-ab-cd-01"}};
@@ -53,12 +53,12 @@ TEST_CASE("a record is a POST with the value as it is") {
   CHECK(request.find("Expect") == std::string::npos);
 }
 
-TEST_CASE("the breaker's log names the server, without what is secret in its address") {
+TEST_CASE("the breaker's log names the server without the secrets of its address") {
   CHECK(made("http://user:secret@shop.example:8080/orders?key=secret")->downstream() == "shop.example:8080");
   CHECK(made("http://shop.example/orders")->downstream() == "shop.example:80");
 }
 
-TEST_CASE("a tombstone and an empty value are told apart, and so are no key and an empty key") {
+TEST_CASE("a tombstone differs from an empty value, and a missing key from an empty key") {
   const auto tombstone = on_the_wire(settings_for(""), record_data(1, {}));
   CHECK(has_line(tombstone, "Content-Length: 0"));
   CHECK(has_line(tombstone, "Kafka-Tombstone: true"));
@@ -69,7 +69,7 @@ TEST_CASE("a tombstone and an empty value are told apart, and so are no key and 
   CHECK(has_line(empty, "Kafka-Key:"));
 }
 
-TEST_CASE("a large body is sent whole and without waiting for a 100 Continue") {
+TEST_CASE("a large body is sent whole, without waiting for a 100 Continue") {
   HttpServer server([](const auto&, auto&) {});
   const std::string large(3 << 20, 'x');
   CHECK(outcome_of(*made(server.url()), record_data(1, large)).verdict == Verdict::done);
@@ -77,7 +77,7 @@ TEST_CASE("a large body is sent whole and without waiting for a 100 Continue") {
   CHECK_FALSE(server.requests().at(0).has_header("Expect"));
 }
 
-TEST_CASE("a status over the wire becomes its verdict") {
+TEST_CASE("a status that arrives becomes its verdict") {
   int status = 0;
   HttpServer server([&](const auto&, auto& response) {
     response.status = status;
@@ -106,7 +106,7 @@ TEST_CASE("a redirect is not followed") {
   CHECK(server.requests().size() == 1);
 }
 
-TEST_CASE("Retry-After is read as seconds and as a date, and nonsense is passed over") {
+TEST_CASE("Retry-After is read as seconds or as a date, and ignored if invalid") {
   std::string value;
   HttpServer server([&](const auto&, auto& response) {
     response.status = 503;
@@ -130,7 +130,7 @@ TEST_CASE("Retry-After is read as seconds and as a date, and nonsense is passed 
   CHECK_FALSE(after("").has_value());
 }
 
-TEST_CASE("the connection is kept and used again") {
+TEST_CASE("the connection is kept and reused") {
   HttpServer server([](const auto&, auto&) {});
   const auto handler = made(server.url());
   std::vector<kafka::RecordData> records;
@@ -143,7 +143,7 @@ TEST_CASE("the connection is kept and used again") {
   CHECK(ports.size() == 1);
 }
 
-TEST_CASE("requests at the same time have a connection each and no more") {
+TEST_CASE("simultaneous requests have one connection each, and no more") {
   std::atomic<int> together{0};
   HttpServer server([&](const auto&, auto&) {
     ++together;
@@ -161,7 +161,7 @@ TEST_CASE("requests at the same time have a connection each and no more") {
   CHECK(ports.size() == 4);
 }
 
-TEST_CASE("a stop cancels a request that hangs, and the handler works on") {
+TEST_CASE("a stop cancels a request that hangs, and the handler goes on") {
   std::atomic<bool> reached{false};
   RawServer server([&](Connection& connection) {
     connection.read_request();
@@ -185,7 +185,7 @@ TEST_CASE("a stop cancels a request that hangs, and the handler works on") {
   CHECK(outcome_of(*handler, record_data(1, "v"), 2).verdict == Verdict::done);
 }
 
-TEST_CASE("tasks are handed over and their requests are at the server together") {
+TEST_CASE("the requests of many tasks are at the server at the same time") {
   constexpr int count = 60;
   Gathering server(count);
   const auto handler = made(server.url());
@@ -194,7 +194,7 @@ TEST_CASE("tasks are handed over and their requests are at the server together")
   CHECK(server.most() == count);
 }
 
-TEST_CASE("no more requests than connections are at the server") {
+TEST_CASE("the server never has more requests than connections") {
   Gathering server(2);
   auto settings = settings_for(server.url());
   settings.connections = 2;
@@ -204,7 +204,7 @@ TEST_CASE("no more requests than connections are at the server") {
   CHECK(server.connections() == 2);
 }
 
-TEST_CASE("every connection can be busy, and none is made beside them") {
+TEST_CASE("every connection can be busy, and no further connection is opened") {
   constexpr int count = 161;  // more than a few of libcurl's handles have, and no multiple of anything
   Gathering server(count);
   auto settings = settings_for(server.url());
@@ -216,7 +216,7 @@ TEST_CASE("every connection can be busy, and none is made beside them") {
   CHECK(server.connections() == count);
 }
 
-TEST_CASE("records of one key are sent one after the other, and none after one that failed") {
+TEST_CASE("records of one key are sent one after the other, and none after a failed one") {
   HttpServer server([](const auto& request, auto& response) {
     if (request.get_header_value("Kafka-Offset") == "3") response.status = 500;
   });
@@ -234,7 +234,7 @@ TEST_CASE("records of one key are sent one after the other, and none after one t
   CHECK(offsets == std::vector<std::string>{"0", "1", "2", "3"});
 }
 
-TEST_CASE("when the records of a key are wanted back, the one at the server is the last") {
+TEST_CASE("when the records of a key are recalled, the one at the server is the last") {
   Run* at_server = nullptr;
   HttpServer server([&](const auto& request, auto&) {
     if (request.get_header_value("Kafka-Offset") == "1") at_server->want_back();
@@ -249,7 +249,7 @@ TEST_CASE("when the records of a key are wanted back, the one at the server is t
   CHECK(server.requests().size() == 2);
 }
 
-TEST_CASE("a record that is stopped before it was sent has not been attempted") {
+TEST_CASE("a record that is stopped before it was sent has had no attempt") {
   RawServer server([](Connection& connection) {
     connection.read_request();
     connection.read_request();  // until the client hangs up
@@ -270,7 +270,7 @@ TEST_CASE("a record that is stopped before it was sent has not been attempted") 
   CHECK(in_the_air.result().failures.empty());
 }
 
-TEST_CASE("a handler that is destroyed cuts off what is in the air and answers nothing more") {
+TEST_CASE("a handler that is destroyed cancels its requests and answers nothing more") {
   std::atomic<int> cut{0};
   RawServer server([&](Connection& connection) {
     connection.read_request();

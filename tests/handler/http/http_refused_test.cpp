@@ -24,7 +24,7 @@ extern "C" CURLMcode curl_multi_add_handle(CURLM* multi, CURL* easy) {
   return original(multi, easy);
 }
 
-TEST_CASE("records whose request the client library refuses are tried again, and the next are sent") {
+TEST_CASE("records whose request the client library refuses are retried, and later records are sent") {
   HttpServer server([](const auto&, auto&) {});
   auto settings = settings_for(server.url());
   for (const auto records : {0U, 3U}) {

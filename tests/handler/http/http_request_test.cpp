@@ -54,7 +54,7 @@ std::string percent_decoded(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("a request says where its record is from") {
+TEST_CASE("a request has the place of its record") {
   CHECK(headers_of(record_data(42, "v", "k"), 3) == Pairs{{"Kafka-Topic", "orders"},
                                                           {"Kafka-Partition", "3"},
                                                           {"Kafka-Offset", "42"},
@@ -64,7 +64,7 @@ TEST_CASE("a request says where its record is from") {
                                                           {"Laneway-Delivery-Id", "c-1/orders/3/42"}});
 }
 
-TEST_CASE("what a record does not have is absent, and a tombstone is marked") {
+TEST_CASE("absent parts of a record have no header, and a tombstone has a mark") {
   auto data = record_data(0, {});
   data.timestamp = -1;
   CHECK(headers_of(std::move(data)) == Pairs{{"Kafka-Topic", "orders"},
@@ -75,23 +75,23 @@ TEST_CASE("what a record does not have is absent, and a tombstone is marked") {
                                              {"Laneway-Delivery-Id", "c-1/orders/3/0"}});
 }
 
-TEST_CASE("a cluster without an id is left out of the delivery's") {
+TEST_CASE("a delivery id leaves out an unknown cluster id") {
   CHECK(headers_of(record_data(7, "v"), 1, {}, "").back() ==
         Pairs::value_type{"Laneway-Delivery-Id", "orders/3/7"});
 }
 
-TEST_CASE("an empty key is present and empty") {
+TEST_CASE("an empty key has an empty header") {
   const auto headers = headers_of(record_data(0, "v", ""));
   CHECK(std::count(headers.begin(), headers.end(), std::pair<std::string, std::string>("Kafka-Key", "")) ==
         1);
 }
 
-TEST_CASE("percent-encoding keeps what is unreserved and escapes the rest") {
+TEST_CASE("percent-encoding keeps unreserved characters and escapes the others") {
   CHECK(percent_encoded("aZ09-._~") == "aZ09-._~");
   CHECK(percent_encoded(std::string_view("a b\0%\r\n/\xff", 9)) == "a%20b%00%25%0D%0A%2F%FF");
 }
 
-TEST_CASE("percent-encoding of any bytes can be undone and is safe in a header") {
+TEST_CASE("percent-encoding of any bytes is reversible and safe in a header") {
   REQUIRE(rc::check([](const std::string& bytes) {
     const auto encoded = percent_encoded(bytes);
     RC_ASSERT(percent_decoded(encoded) == bytes);
@@ -118,7 +118,7 @@ TEST_CASE("a value that is passed on cannot add a header") {
   CHECK(headers_of(std::move(data), 1, {"tenant"}).back().second == "a%0D%0AX-Admin: 1%00%7F %41 \xc3\xa9");
 }
 
-TEST_CASE("names that HTTP or laneway sets, and what is no token, cannot be passed on") {
+TEST_CASE("invalid names, and names that HTTP or laneway sets, cannot be passed on") {
   for (const auto* name : {"tenant", "X-Request-Id", "tracestate", "traceparent", "Authorization"})
     CHECK(may_be_passed_on(name));
   for (const auto* name : {"", "Host", "content-length", "Transfer-Encoding", "Connection", "Expect",

@@ -53,7 +53,7 @@ TEST_CASE("the body of an answer is the next value") {
   CHECK(outcome.parts->front().id.empty());
 }
 
-TEST_CASE("an answer without a body passes the record on, as does a status that only is configured as done") {
+TEST_CASE("an answer without a body passes the record on, and so does any status configured as done") {
   CHECK(judged(answer_of(204, "")).parts == nullptr);
   CHECK(judged(answer_of(200, "")).parts == nullptr);
   const auto conflict = judged(answer_of(409, "it is there already"));
@@ -62,7 +62,7 @@ TEST_CASE("an answer without a body passes the record on, as does a status that 
   CHECK(judged(answer_of(500, "broken")).verdict == Verdict::retry);
 }
 
-TEST_CASE("a list of results has a media type of its own") {
+TEST_CASE("a list of results has its own media type") {
   for (const char* type :
        {"application/vnd.laneway.results+json", "Application/Vnd.Laneway.Results+JSON ; charset=utf-8"}) {
     const auto outcome = judged(answer_of(200, R"([{"id":"a","value":"1"},{"id":"b"}])", type));
@@ -86,7 +86,7 @@ TEST_CASE("a list of results that cannot be read is a retry, and a body that is 
   CHECK(judged(cut).verdict == Verdict::reject);
 }
 
-TEST_CASE("results come from a real server, byte for byte, and requests name the sub-job") {
+TEST_CASE("results arrive from a real server byte for byte, and requests name the sub-job") {
   const std::string body = std::string(1 << 20, 'x') + std::string("\0\xff", 2);
   HttpServer server([&](const auto&, auto& response) { response.set_content(body, "image/png"); });
   const auto handler = passing_on(settings_for(server.url()));
@@ -98,7 +98,7 @@ TEST_CASE("results come from a real server, byte for byte, and requests name the
   CHECK(server.requests().front().get_header_value("Laneway-Delivery-Id") == "c-1/orders/3/1/large one");
 }
 
-TEST_CASE("a result that is larger than a pool takes is rejected, and the largest is not") {
+TEST_CASE("a result that is larger than a pool accepts is rejected, and the largest allowed one is not") {
   std::size_t size = largest_results;
   HttpServer server(
       [&](const auto&, auto& response) { response.set_content(std::string(size, 'x'), "image/png"); });
@@ -112,7 +112,7 @@ TEST_CASE("a result that is larger than a pool takes is rejected, and the larges
   CHECK(outcome.reason.find("is longer than the 16777216 bytes") != std::string::npos);
 }
 
-TEST_CASE("without another pool a body is not read") {
+TEST_CASE("without another pool, the body is not read") {
   HttpServer server([](const auto&, auto& response) { response.set_content("[{", "application/json"); });
   auto run = Run(one(record_data(1, "v")));
   const auto handler = made(server.url());

@@ -52,7 +52,7 @@ bool quiet(HttpSockets& events) { return !events.next(Duration::zero()); }
 
 }  // namespace
 
-TEST_CASE("what happens to a socket is told with its owner, as long as it is wanted") {
+TEST_CASE("an event of a watched socket is reported with the socket's owner") {
   HttpSockets events;
   const Pair pair;
   const bool connection = GENERATE(true, false);
@@ -75,7 +75,7 @@ TEST_CASE("what happens to a socket is told with its owner, as long as it is wan
   CHECK(events.next(patience));
 }
 
-TEST_CASE("a connection is watched again after a pause in which nothing happened") {
+TEST_CASE("a connection can be watched again after a pause without events") {
   HttpSockets events;
   const Pair pair;
   events.opened(pair.number());
@@ -90,7 +90,7 @@ TEST_CASE("a connection is watched again after a pause in which nothing happened
   }
 }
 
-TEST_CASE("the number of a socket that was closed can be another's") {
+TEST_CASE("the number of a closed socket can be used by another socket") {
   HttpSockets events;
   Pair first, second;
   const bool was_connection = GENERATE(true, false);
@@ -108,7 +108,7 @@ TEST_CASE("the number of a socket that was closed can be another's") {
   CHECK(events.next(patience));
 }
 
-TEST_CASE("a socket that is not wanted does not end a wait again and again") {
+TEST_CASE("an event of an unwatched socket does not end waits again and again") {
   HttpSockets events;
   const Pair pair;
   events.opened(pair.number());
@@ -128,7 +128,7 @@ TEST_CASE("a socket that is not wanted does not end a wait again and again") {
   CHECK(slept);
 }
 
-TEST_CASE("what was reported of a socket is not told of the one that has its number now") {
+TEST_CASE("an event of a closed socket is not reported for the new socket with its number") {
   HttpSockets events;
   Pair pairs[2], other;
   for (const Pair& pair : pairs) {
@@ -153,7 +153,7 @@ TEST_CASE("what was reported of a socket is not told of the one that has its num
   CHECK(owners.count(2) == 1);
 }
 
-TEST_CASE("a wait is ended from another thread, and hides nothing that happened") {
+TEST_CASE("another thread can end a wait, and no event is lost") {
   HttpSockets events;
   std::thread other([&] { events.wake(); });
   CHECK_FALSE(events.next(patience));
@@ -166,7 +166,7 @@ TEST_CASE("a wait is ended from another thread, and hides nothing that happened"
   CHECK_FALSE(events.has_more());
 }
 
-TEST_CASE("of more sockets than are looked at in one go each is told") {
+TEST_CASE("every event is reported, also with more sockets than one look takes") {
   HttpSockets events;
   const std::vector<Pair> pairs(50);
   for (const Pair& pair : pairs) {

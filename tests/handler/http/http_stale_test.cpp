@@ -90,7 +90,7 @@ TEST_CASE("a restarted server that has closed all idle connections costs no reco
   CHECK(sendings.all_are_first_attempts());
 }
 
-TEST_CASE("a record is sent again on a new connection as often as connections turn out to be closed") {
+TEST_CASE("a record is sent on new connections as long as the old ones turn out to be closed") {
   Sendings sendings;
   auto server = once_for_each_connection(sendings);
   const auto handler = made(server.url());
@@ -105,7 +105,7 @@ TEST_CASE("a record is sent again on a new connection as often as connections tu
   CHECK(sendings.all_are_first_attempts());
 }
 
-TEST_CASE("a request is sent again, too, when its connection is closed in the middle of a large body") {
+TEST_CASE("a request is sent again if its idle connection closes in the middle of a large body") {
   RawServer server([](Connection& connection) {
     connection.read_request();
     connection.write(no_content);
@@ -121,7 +121,7 @@ TEST_CASE("a request is sent again, too, when its connection is closed in the mi
   }
 }
 
-TEST_CASE("a new connection that is closed without an answer, too, is a failed call") {
+TEST_CASE("a new connection that is also closed without an answer is a failed call") {
   Sendings sendings;
   std::atomic<bool> answers{true};
   RawServer server([&](Connection& connection) {
@@ -156,7 +156,7 @@ TEST_CASE("a server that closes an idle connection and refuses new ones is unava
   CHECK(outcome.reason.starts_with("no connection to 127.0.0.1:"));
 }
 
-TEST_CASE("an answer that has begun is not asked for again") {
+TEST_CASE("a request is not repeated when its answer has begun") {
   Sendings sendings;
   RawServer server([&](Connection& connection) {
     sendings.add(connection.read_request());
@@ -172,8 +172,7 @@ TEST_CASE("an answer that has begun is not asked for again") {
   CHECK(sendings.of(1) == 1);
 }
 
-TEST_CASE(
-    "an answer that breaks off in the status line is asked for once more, and then the call has failed") {
+TEST_CASE("a request whose answer breaks off in the status line is repeated once, then fails") {
   // No byte of an unfinished status line is reported by libcurl, so the first break looks like a stale
   // connection.
   Sendings sendings;

@@ -33,7 +33,7 @@ Outcome sent_to(Handler& handler, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("a sub-job goes to the subscriber that it names, signed for it") {
+TEST_CASE("a sub-job goes to the subscriber that it names, signed for that subscriber") {
   HttpServer billing([](const auto&, auto&) {});
   HttpServer audit([](const auto&, auto&) {});
   const SubscriberFolder folder;
@@ -60,7 +60,7 @@ TEST_CASE("a sub-job goes to the subscriber that it names, signed for it") {
   CHECK_FALSE(signed_one.has_header("Kafka-Key"));
 }
 
-TEST_CASE("an answer of a subscriber is judged as usual, and names the subscriber") {
+TEST_CASE("a subscriber's answer is judged as usual, and names the subscriber") {
   HttpServer broken([](const auto&, auto& response) { response.status = 500; });
   const SubscriberFolder folder;
   const auto handler = made(to_subscribers(folder.write("s.yaml", entry("a", broken.url()))));
@@ -69,7 +69,7 @@ TEST_CASE("an answer of a subscriber is judged as usual, and names the subscribe
   CHECK(outcome.reason.starts_with("HTTP 500 from a (127.0.0.1:"));
 }
 
-TEST_CASE("a sub-job of a subscriber that is disabled is done, and that of an unknown one is rejected") {
+TEST_CASE("a sub-job of a disabled subscriber is done, and that of an unknown subscriber is rejected") {
   const CapturedLog log;
   const SubscriberFolder folder;
   const auto path = folder.write("s.yaml", entry("off", "http://127.0.0.1:1/", ", enabled: false"));
@@ -86,7 +86,7 @@ TEST_CASE("a sub-job of a subscriber that is disabled is done, and that of an un
   CHECK(not_known_yet.reason.find("s.yaml:1: the subscriber gone has no url") != std::string::npos);
 }
 
-TEST_CASE("an event of a subscriber that was just enabled is sent, and waits while the file has a mistake") {
+TEST_CASE("a newly enabled subscriber gets its events, which wait while the file has a mistake") {
   HttpServer server([](const auto&, auto&) {});
   const SubscriberFolder folder;
   const auto path = folder.write("s.yaml", entry("a", server.url(), ", enabled: false"));
@@ -102,7 +102,7 @@ TEST_CASE("an event of a subscriber that was just enabled is sent, and waits whi
   CHECK(server.requests().size() == 1);
 }
 
-TEST_CASE("a subscriber cannot make laneway call this machine, unless that is allowed") {
+TEST_CASE("a subscriber cannot make laneway call this machine, unless the settings allow that") {
   HttpServer inside([](const auto&, auto&) {});
   const SubscriberFolder folder;
   const auto path = folder.write("s.yaml", entry("a", inside.url()));

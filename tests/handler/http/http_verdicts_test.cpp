@@ -34,13 +34,13 @@ TEST_CASE("a body is a JSON array, or a line for each record") {
   CHECK(batch_body(config::BatchFormat::ndjson, {R"({"a":1})", R"({"a":2})"}) == "{\"a\":1}\n{\"a\":2}\n");
 }
 
-TEST_CASE("an answer of 2xx is done for all, unless it lists verdicts") {
+TEST_CASE("an answer of 2xx is done for all records, unless it lists verdicts") {
   for (const auto* body : {"", " \n", "ok", "<html>[", R"({"status":"ok"})", "[1,2,3]", R"([{"id":1}])",
                            "{oops", "{\n\"id\": 1\n}"})
     CHECK(all_are(verdicts(body), Verdict::done));
 }
 
-TEST_CASE("a list of verdicts counts record by record") {
+TEST_CASE("a list of verdicts decides record by record") {
   for (const std::string body :
        {R"([{"outcome":"done"},{"outcome":"retry","reason":"locked","after":"5s"}])",
         "\n[\n {\"outcome\": \"done\"},\n {\"outcome\": \"retry\", \"reason\": \"locked\", \"after\": "
@@ -59,7 +59,7 @@ TEST_CASE("a list of verdicts counts record by record") {
   CHECK(all_are(verdicts("{\n\"outcome\": \"reject\"\n}", 1), Verdict::reject, 1));
 }
 
-TEST_CASE("a list that does not fit its request is a retry for all, and says why") {
+TEST_CASE("a list that does not fit its request is a retry for all records, with the reason") {
   const auto reason = [](const std::string& body) {
     const auto outcomes = verdicts(body);
     CHECK(all_are(outcomes, Verdict::retry));
@@ -76,7 +76,7 @@ TEST_CASE("a list that does not fit its request is a retry for all, and says why
   CHECK(reason("{\"outcome\":\"done\"}\n{\"outcome").find("not a JSON object") != std::string::npos);
 }
 
-TEST_CASE("a list that was cut is a retry, another long answer is not") {
+TEST_CASE("a list that was cut is a retry, but another long answer is not") {
   HttpAnswer answer;
   answer.status = 200;
   answer.cut = true;
@@ -86,7 +86,7 @@ TEST_CASE("a list that was cut is a retry, another long answer is not") {
   CHECK(all_are(batch_verdicts(answer, 2, "shop:80", {seconds(60)}), Verdict::done));
 }
 
-TEST_CASE("an answer that shows what was created is done for all, however long") {
+TEST_CASE("an answer that lists what was created is done for all records, however long") {
   json created = json::array();
   for (int i = 0; i < 1000; ++i)
     created.push_back({{"id", i}, {"of", {{"outcome", "other"}}}, {"tags", {"outcome"}}, {"text", "\u20ac"}});
@@ -108,13 +108,13 @@ TEST_CASE("an answer that shows what was created is done for all, however long")
   CHECK(all_are(verdicts("[created] 2 orders"), Verdict::done));
 }
 
-TEST_CASE("verdicts that cannot be read are never taken for done") {
+TEST_CASE("verdicts that cannot be read never count as done") {
   for (const auto* body : {"[{'outcome': 'done'}, {'outcome': 'retry'}]", "[{\"outcome\":\"done", "[{\"outc",
                            "{\"outcome\": \"done\"", "{\"outcome\"}", "[{\"outcome\":\"done\"}} ]"})
     CHECK(all_are(verdicts(body), Verdict::retry));
 }
 
-TEST_CASE("an answer that is nested deep takes no stack") {
+TEST_CASE("an answer with deep nesting uses no stack") {
   const std::string open(130'000, '['), close(130'000, ']');
   const std::string deep = open + close;
   std::string objects;
@@ -130,21 +130,21 @@ TEST_CASE("an answer that is nested deep takes no stack") {
   }
 }
 
-TEST_CASE("what is not 2xx holds for all") {
+TEST_CASE("a status other than 2xx applies to all records") {
   const std::string list = R"([{"outcome":"done"},{"outcome":"done"}])";
   CHECK(all_are(verdicts(list, 2, 500), Verdict::retry));
   CHECK(all_are(verdicts(list, 2, 503), Verdict::unavailable));
   CHECK(all_are(verdicts(list, 1, 422), Verdict::reject, 1));
 }
 
-TEST_CASE("a configured verdict on a status holds for all, too") {
+TEST_CASE("a configured verdict of a status applies to all records") {
   using config::StatusVerdict;
   CHECK(all_are(verdicts("", 2, 409, {{409, StatusVerdict::done}}), Verdict::done));
   CHECK(all_are(verdicts("", 2, 500, {{5, StatusVerdict::unavailable}}), Verdict::unavailable));
   CHECK(all_are(verdicts("", 1, 404, {{404, StatusVerdict::reject}}), Verdict::reject, 1));
 }
 
-TEST_CASE("verdicts of any body are as many as records") {
+TEST_CASE("any body gives as many verdicts as records") {
   REQUIRE(rc::check([](const std::string& body, std::uint8_t records) {
     RC_ASSERT(verdicts(body, records + 1U).size() == records + 1U);
     RC_ASSERT(verdicts("[" + body, records + 1U).size() == records + 1U);

@@ -69,7 +69,7 @@ class TlsServer {
 
 }  // namespace
 
-TEST_CASE("a web service is trusted by its own authority's certificate, and by no other") {
+TEST_CASE("a web service is trusted by the certificate of its own authority only") {
   const Certificate its_own, another;
   TlsServer server(its_own);
   auto settings = settings_for(server.url());
@@ -155,7 +155,7 @@ bool trusts(const std::string& ca, const std::string& url, X509_NAME* name) {
 
 }  // namespace
 
-TEST_CASE("the file of authorities replaces those of the system") {
+TEST_CASE("the configured file of authorities replaces those of the system") {
   const auto name = authority_of_system();
   if (!name) return;  // this machine trusts nobody
   const Certificate its_own;
@@ -164,7 +164,7 @@ TEST_CASE("the file of authorities replaces those of the system") {
   CHECK_FALSE(trusts(its_own.pem(), server.url(), name.get()));
 }
 
-TEST_CASE("what is wrong with a certificate is named, with what to do") {
+TEST_CASE("a wrong certificate is reported with the remedy") {
   const auto refused = [](const Certificate& own, const Certificate& trusted) {
     TlsServer server(own);
     auto settings = settings_for(server.url());
@@ -187,7 +187,7 @@ TEST_CASE("what is wrong with a certificate is named, with what to do") {
              Catch::StartsWith("its certificate, or one of its authorities, has expired; renew"));
 }
 
-TEST_CASE("a collector of spans whose certificate is refused is told about with what to do") {
+TEST_CASE("a collector with a refused certificate is reported with the remedy") {
   const Certificate certificate;
   const TlsServer server(certificate);
   const CapturedLog log;
@@ -200,7 +200,7 @@ TEST_CASE("a collector of spans whose certificate is refused is told about with 
   CHECK(log.lines({"spans not accepted", why, "trace.ca_file"}) == 1);
 }
 
-TEST_CASE("a machine without a file of authorities is named, with what to do") {
+TEST_CASE("a missing file of authorities is reported with the remedy") {
   const auto said = curl::connection_problem(nullptr, CURLE_SSL_CACERT_BADFILE,
                                              "error setting certificate file: x", http_connection_keys);
   CHECK_THAT(said, Catch::StartsWith("the file of certificate authorities cannot be used") &&
@@ -208,7 +208,7 @@ TEST_CASE("a machine without a file of authorities is named, with what to do") {
                        Catch::Contains("handler.http.ca_file (error setting certificate file: x)"));
 }
 
-TEST_CASE("requests carry the authorization that is configured, once each, batches too") {
+TEST_CASE("requests carry the configured authorization once, also in batches") {
   const Certificate certificate;
   TlsServer server(certificate);
   auto settings = settings_for(server.url());

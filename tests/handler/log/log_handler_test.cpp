@@ -45,18 +45,18 @@ TEST_CASE("a record is one line with its place, time, key and value") {
         R"(orders:3:42 2026-01-02T03:04:05.678Z key=c17 value={"id":1})");
 }
 
-TEST_CASE("null and empty keys and values are told apart") {
+TEST_CASE("null and empty keys and values are printed differently") {
   CHECK(described(record_data(1, {})) == "orders:3:1 2026-01-02T03:04:05.678Z tombstone");
   CHECK(described(record_data(1, "", "")) == "orders:3:1 2026-01-02T03:04:05.678Z key=\"\" value=");
 }
 
-TEST_CASE("a record without a time shows none") {
+TEST_CASE("a record without a timestamp shows no time") {
   auto data = record_data(1, "v");
   data.timestamp = -1;
   CHECK(described(std::move(data)) == "orders:3:1 - value=v");
 }
 
-TEST_CASE("keys and values cannot add lines or steer the terminal") {
+TEST_CASE("keys and values cannot add lines or control the terminal") {
   CHECK(described(record_data(1, "a\nb\x1b[2J\xff\\", "k value=x")) ==
         "orders:3:1 2026-01-02T03:04:05.678Z key=\"k value=x\" value=a\\nb\\x1b[2J\\xff\\\\");
 }
@@ -102,7 +102,7 @@ TEST_CASE("a full disk makes the answer unavailable") {
   ::close(full);
 }
 
-TEST_CASE("a stop ends the wait for a reader that has stopped, for the writer and for who waits behind it") {
+TEST_CASE("a stop ends the wait for a reader that has stopped, also for the writers behind it") {
   Pipe pipe;
   LogHandler handler(pipe.ends[1]);
   std::vector<kafka::RecordData> first, second;
@@ -125,7 +125,7 @@ TEST_CASE("a stop ends the wait for a reader that has stopped, for the writer an
   }
 }
 
-TEST_CASE("a line after one that was cut off starts on a line of its own") {
+TEST_CASE("a line after a cut line starts on a line of its own") {
   Pipe pipe;
   LogHandler handler(pipe.ends[1]);
   std::vector<kafka::RecordData> large;

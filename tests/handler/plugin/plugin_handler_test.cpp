@@ -51,14 +51,14 @@ TEST_CASE("a plugin in C answers each record with a verdict, a reason and a dela
   CHECK_FALSE(retry.after);
 }
 
-TEST_CASE("a verdict that is none is a retry and the plugin's defect") {
+TEST_CASE("an invalid verdict is a retry and a defect of the plugin") {
   const auto outcome = outcome_of(*loaded("in_c"), record_data(1, "nonsense"));
   CHECK(outcome.verdict == Verdict::retry);
   CHECK(outcome.cause == Cause::panic);
   CHECK(outcome.reason == "the plugin answered 99, which is not a verdict");
 }
 
-TEST_CASE("a plugin sees the whole record, null apart from empty") {
+TEST_CASE("a plugin gets the whole record, with null distinct from empty") {
   const auto handler = loaded("in_c");
   auto data = record_data(42, "describe");
   data.headers = {{"trace", "t1"}, {"empty", ""}, {"none", std::nullopt}};
@@ -69,7 +69,7 @@ TEST_CASE("a plugin sees the whole record, null apart from empty") {
         "3 42 1767323045678 1 'orders' '' null null");
 }
 
-TEST_CASE("a plugin is told what it can recognise a record by, where laneway is not too old") {
+TEST_CASE("a new enough laneway gives a plugin the record's delivery id") {
   const auto in_c = loaded("in_c");
   Run two(records({"delivery id", "delivery id"}));
   in_c->handle(two.task());
@@ -140,7 +140,7 @@ TEST_CASE("a record with invalid results is not done, whatever its plugin answer
   CHECK(outcome_of(*handler, record_data(1, "done")).verdict == Verdict::done);
 }
 
-TEST_CASE("a plugin is told which sub-job a record is, where laneway is not too old") {
+TEST_CASE("a new enough laneway gives a plugin the sub-job of the record") {
   for (const char* plugin : {"in_c", "throwing"}) {
     const auto handler = loaded(plugin);
     Run whole(records({"part"}));
@@ -157,7 +157,7 @@ TEST_CASE("a plugin is told which sub-job a record is, where laneway is not too 
   CHECK_FALSE(laneway::Record(&older, &record).no_results());
 }
 
-TEST_CASE("a plugin learns that its attempt is to stop, also while it waits") {
+TEST_CASE("a plugin learns that its attempt must stop, also while it waits") {
   const auto handler = loaded("in_c");
   Run run(records({"wait"}));
   std::thread stopper([&run] { run.stop(); });
@@ -167,7 +167,7 @@ TEST_CASE("a plugin learns that its attempt is to stop, also while it waits") {
   CHECK(outcome.cause == Cause::timeout);
 }
 
-TEST_CASE("records in order end at the first that is not done") {
+TEST_CASE("records in order end at the first record that is not done") {
   const auto handler = loaded("in_c");
   Run run(records({"done", "nonsense", "done"}), true);
   handler->handle(run.task());
@@ -176,7 +176,7 @@ TEST_CASE("records in order end at the first that is not done") {
   CHECK(run.state(2) == ItemState::waiting);
 }
 
-TEST_CASE("a task that is wanted back ends after the record that a plugin has") {
+TEST_CASE("a task that is recalled ends after the record that the plugin has") {
   const auto handler = loaded("in_c");
   Run run(records({"done", "done"}), true);
   run.want_back();
@@ -185,7 +185,7 @@ TEST_CASE("a task that is wanted back ends after the record that a plugin has") 
   CHECK(run.state(1) == ItemState::waiting);
 }
 
-TEST_CASE("what a C++ plugin throws becomes a retry with its words") {
+TEST_CASE("an exception of a C++ plugin is a retry with its text") {
   const auto handler = loaded("throwing");
   CHECK(outcome_of(*handler, record_data(1, "fine")).verdict == Verdict::done);
   const auto outcome = outcome_of(*handler, record_data(1, "exception"));
@@ -198,7 +198,7 @@ TEST_CASE("what a C++ plugin throws becomes a retry with its words") {
   CHECK(outcome_of(*handler, data).reason == "last");
 }
 
-TEST_CASE("a plugin that does not start says why") {
+TEST_CASE("a plugin that fails to start reports why") {
   const auto in_c = make("in_c", R"({"fail": 1})");
   REQUIRE_FALSE(in_c.ok());
   CHECK(in_c.error().kind == ErrorKind::configuration);
@@ -210,7 +210,7 @@ TEST_CASE("a plugin that does not start says why") {
   CHECK(throwing.error().message.ends_with("cannot start: it takes no configuration, not {\"a\": 1}"));
 }
 
-TEST_CASE("a plugin that does not end well is in the log, with its words") {
+TEST_CASE("a plugin that fails to end is logged with its text") {
   const CapturedLog log;
   REQUIRE(make("in_c").ok());
   CHECK(log.lines({"plugin did not shut down cleanly"}) == 0);
@@ -218,7 +218,7 @@ TEST_CASE("a plugin that does not end well is in the log, with its words") {
   CHECK(log.lines({"plugin did not shut down cleanly", "plugin=in_c", "told to end badly"}) == 1);
 }
 
-TEST_CASE("a plugin is tried for check --connect") {
+TEST_CASE("check --connect starts a plugin") {
   config::PluginSettings settings;
   settings.path = plugin_path("in_c");
   CHECK(try_plugin(settings).value() == "in_c 1.0");
@@ -240,7 +240,7 @@ TEST_CASE("a batch is answered at once or later, in any order") {
   }
 }
 
-TEST_CASE("a second answer is refused, also after the batch is gone") {
+TEST_CASE("a second answer is refused, also after the batch has gone") {
   const auto handler = loaded("batches");
   Run inside(records({"now", "twice"}));
   handler->handle(inside.task());
@@ -266,7 +266,7 @@ TEST_CASE("a batch that is dropped or whose submit throws is retried") {
   }
 }
 
-TEST_CASE("a record that hangs until it is stopped keeps its task, and counts as a time-out") {
+TEST_CASE("a record that hangs until its stop keeps its task, and counts as a time-out") {
   const auto handler = loaded("batches");
   Run run(records({"hang"}));
   handler->handle(run.task());
@@ -276,7 +276,7 @@ TEST_CASE("a record that hangs until it is stopped keeps its task, and counts as
   CHECK(run.result().failures[0].outcome.cause == Cause::timeout);
 }
 
-TEST_CASE("records in order go to a batch plugin batch by batch and end at the first that is not done") {
+TEST_CASE("records in order reach a batch plugin batch by batch, and end at the first that is not done") {
   const auto handler = loaded("batches");
   Run all(records({"later", "later", "later", "later", "later", "now", "later", "later", "now", "now"}),
           true);

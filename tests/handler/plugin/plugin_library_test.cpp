@@ -46,7 +46,7 @@ laneway_verdict handle(void*, const laneway_record*, laneway_failure*) { return 
 
 }  // namespace
 
-TEST_CASE("what is not there or no plugin is refused with its path") {
+TEST_CASE("a missing file, and one that is not a plugin, are refused with the path") {
   CHECK(refusal("orders.so") == "handler.plugin.library: orders.so: this is not an absolute path");
   CHECK(refusal("/nowhere/orders.so") ==
         "handler.plugin.library: /nowhere/orders.so: No such file or directory");
@@ -56,7 +56,7 @@ TEST_CASE("what is not there or no plugin is refused with its path") {
   CHECK(refusal(copy.file).find("the library cannot be loaded") != std::string::npos);
 }
 
-TEST_CASE("a plugin of another version, without the function or without work is refused") {
+TEST_CASE("a plugin of another version, or without a required function, is refused") {
   CHECK(refusal(library_path("wrong_version"))
             .ends_with(
                 "the plugin was built for version 7 of the plugin interface; this laneway has version 1"));
@@ -75,7 +75,7 @@ TEST_CASE("a file that others can replace is refused") {
                                      copy.folder.string()));
 }
 
-TEST_CASE("a link is judged by what it leads to") {
+TEST_CASE("a link is judged by its target") {
   const Copy hidden;
   const Copy copy;
   fs::permissions(hidden.folder, fs::perms::others_write, fs::perm_options::add);
@@ -84,7 +84,7 @@ TEST_CASE("a link is judged by what it leads to") {
   CHECK(refusal(copy.file).ends_with("the folder " + hidden.folder.string()));
 }
 
-TEST_CASE("what is loaded is the file that was checked, not what a link leads to by then") {
+TEST_CASE("the checked file is loaded, not a later target of the link") {
   const Copy hidden;
   const Copy copy;
   fs::remove(copy.file);
@@ -96,7 +96,7 @@ TEST_CASE("what is loaded is the file that was checked, not what a link leads to
   CHECK(info.dli_fname == hidden.file.string());
 }
 
-TEST_CASE("a folder that belongs to neither root nor us is refused, also that of a link") {
+TEST_CASE("a folder of a foreign owner is refused, also that of a link") {
   if (::geteuid() != 0) return;  // only root can give folders away
   const Copy hidden;
   const Copy copy;
@@ -111,14 +111,14 @@ TEST_CASE("a folder that belongs to neither root nor us is refused, also that of
   CHECK(refusal(hidden.file).ends_with("belongs to neither root nor the user that runs laneway"));
 }
 
-TEST_CASE("a file that belongs to neither root nor us is refused") {
+TEST_CASE("a file of a foreign owner is refused") {
   const Copy copy;
   if (::geteuid() != 0) return;  // only root can give files away
   REQUIRE(::chown(copy.file.c_str(), 12345, 12345) == 0);
   CHECK(refusal(copy.file).ends_with("neither root nor the user that runs laneway"));
 }
 
-TEST_CASE("a table that is shorter than the first version's is refused, a longer one is cut") {
+TEST_CASE("a table that is shorter than that of the first version is refused, and a longer one is cut") {
   CHECK(checked_table(nullptr, "p")
             .error()
             .message.ends_with("does not work with version 1 of the plugin interface"));

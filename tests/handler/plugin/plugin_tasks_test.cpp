@@ -22,7 +22,7 @@ std::vector<kafka::RecordData> records(std::size_t count) {
 
 }  // namespace
 
-TEST_CASE("whatever is answered, and how often, each record has its first answer and the task ends once") {
+TEST_CASE("each record has its first answer and the task ends once, whatever is answered and how often") {
   REQUIRE(rc::check([] {
     const auto size = *rc::gen::inRange<std::uint32_t>(1, 9);
     const auto most = *rc::gen::inRange<std::uint32_t>(1, 9);
@@ -85,7 +85,7 @@ TEST_CASE("threads that answer the same records at once agree on one answer") {
   CHECK(taken == rounds * static_cast<int>(size));
 }
 
-TEST_CASE("a batch is not over before submit has returned") {
+TEST_CASE("a batch does not end before submit has returned") {
   PluginTasks tasks;
   Run run(records(2));
   tasks.run(run.task(), 2, [&](const laneway_batch& batch) {
@@ -97,7 +97,7 @@ TEST_CASE("a batch is not over before submit has returned") {
   CHECK(run.ended());
 }
 
-TEST_CASE("after a batch whose last record fails, no record behind it is submitted") {
+TEST_CASE("after a batch whose last record fails, no later record is submitted") {
   const auto most = GENERATE(1U, 2U);
   PluginTasks tasks;
   Run run(records(6), true);
@@ -116,7 +116,7 @@ TEST_CASE("after a batch whose last record fails, no record behind it is submitt
   CHECK(run.state(4) == ItemState::waiting);
 }
 
-TEST_CASE("a task in order that is wanted back ends with the batch that the plugin has") {
+TEST_CASE("a task in order that is recalled ends with the batch that the plugin has") {
   PluginTasks tasks;
   Run run(records(6), true);
   tasks.run(run.task(), 2, [&](const laneway_batch& batch) {

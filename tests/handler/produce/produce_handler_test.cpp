@@ -90,7 +90,7 @@ kafka::RecordData with_header(const std::string& name, std::optional<std::string
 
 }  // namespace
 
-TEST_CASE("a record is written to its output topic as it is, with its delivery id") {
+TEST_CASE("a record is written to its output topic unchanged, with its delivery id") {
   World world;
   const auto handler = world.handler();
   auto data = record_data(7, std::nullopt, "k");
@@ -110,7 +110,7 @@ TEST_CASE("a record is written to its output topic as it is, with its delivery i
   CHECK(headers[3].value == std::optional<std::string_view>("c-1/orders/3/7"));
 }
 
-TEST_CASE("key, headers and timestamp are left out on demand") {
+TEST_CASE("key, headers and timestamp are left out on request") {
   World world;
   world.produce.topic = "other";
   world.produce.partition = config::ProduceSettings::Partition::by_key;
@@ -129,7 +129,7 @@ TEST_CASE("key, headers and timestamp are left out on demand") {
   CHECK(written[0].timestamp() > 1700000000000);
 }
 
-TEST_CASE("headers get other names or are left out, the others are kept") {
+TEST_CASE("headers get other names or are left out, and the others are kept") {
   World world;
   world.produce.rename_headers = {
       {"a", "b"}, {"b", "a"}, {"secret", ""}, {"not there", "x"}, {"Laneway-Delivery-Id", "origin"}};
@@ -151,7 +151,7 @@ TEST_CASE("headers get other names or are left out, the others are kept") {
   CHECK(seen == std::vector<std::string>{"b=1", "origin=of a service before", "c=2", "a=3", "b=null"});
 }
 
-TEST_CASE("a header names the topic, among those that are allowed") {
+TEST_CASE("a header names the topic, among the allowed topics") {
   World world;
   world.produce.topic_header = "to";
   world.produce.topics = {"other"};
@@ -167,7 +167,7 @@ TEST_CASE("a header names the topic, among those that are allowed") {
   CHECK(outcome_of(*handler, std::move(data)).verdict == Verdict::done);
 }
 
-TEST_CASE("a text in the value names the topic, among those that are allowed") {
+TEST_CASE("a text in the value names the topic, among the allowed topics") {
   World world;
   world.produce.topic_field = "/to/topic";
   world.produce.topics = {"other"};
@@ -190,7 +190,7 @@ TEST_CASE("a text in the value names the topic, among those that are allowed") {
   CHECK(nowhere.reason.find("no text at /to/topic") != std::string::npos);
 }
 
-TEST_CASE("a header is the key of what is written, and a record without it is rejected") {
+TEST_CASE("a header gives the key, and a record without the header is rejected") {
   World world;
   world.produce.key_header = "id";
   world.produce.keep_headers = false;
@@ -206,7 +206,7 @@ TEST_CASE("a header is the key of what is written, and a record without it is re
   }
 }
 
-TEST_CASE("a text or a whole number in the value is the key, and a record without it is rejected") {
+TEST_CASE("a text or a whole number in the value is the key, and a record without that value is rejected") {
   World world;
   world.produce.key_field = "/order/id";
   const auto handler = world.handler();
@@ -224,7 +224,7 @@ TEST_CASE("a text or a whole number in the value is the key, and a record withou
   }
 }
 
-TEST_CASE("a record without the header is rejected where no topic is configured") {
+TEST_CASE("a record without the header is rejected if no topic is configured") {
   World world;
   world.produce.topic.clear();
   world.produce.topic_header = "to";
@@ -233,7 +233,7 @@ TEST_CASE("a record without the header is rejected where no topic is configured"
   CHECK(outcome_of(*handler, record_data(0, "v")).verdict == Verdict::reject);
 }
 
-TEST_CASE("the records of a task are sent together, those of a sequential task one by one") {
+TEST_CASE("the records of a task are sent together, and those of a sequential task one by one") {
   for (const bool sequential : {false, true}) {
     World world;
     // A batch leaves when all five are in it, or with the first.
@@ -258,7 +258,7 @@ TEST_CASE("the records of a task are sent together, those of a sequential task o
   }
 }
 
-TEST_CASE("client settings that do not go together are an error of the configuration") {
+TEST_CASE("contradictory client settings are a configuration error") {
   World world;
   world.produce.timeout = seconds(10);
   world.set("linger.ms", "20000");  // longer than a record may take
@@ -284,7 +284,7 @@ TEST_CASE("a sequential task writes its records in order") {
     CHECK(written[i].value() == std::optional<std::string_view>(std::to_string(i)));
 }
 
-TEST_CASE("a sequential task that is wanted back ends with the record on its way") {
+TEST_CASE("a sequential task that is recalled ends with the record that is being written") {
   World world;
   world.set("linger.ms", "0");
   const auto handler = world.handler();
@@ -296,7 +296,7 @@ TEST_CASE("a sequential task that is wanted back ends with the record on its way
   CHECK(run.state(1) == ItemState::waiting);
 }
 
-TEST_CASE("what brokers say of a record decides its verdict") {
+TEST_CASE("the brokers' error for a record decides its verdict") {
   World world;
   const auto handler = world.handler();
   const std::vector<std::pair<Fault, Verdict>> cases = {{Fault::too_large, Verdict::reject},
@@ -312,7 +312,7 @@ TEST_CASE("what brokers say of a record decides its verdict") {
   CHECK_FALSE(handler->fatal());
 }
 
-TEST_CASE("a record that the client itself finds too large is rejected") {
+TEST_CASE("a record that is too large for the client is rejected") {
   World world;
   world.set("message.max.bytes", "2000");
   const auto handler = world.handler();
@@ -330,7 +330,7 @@ TEST_CASE("brokers that do not answer are unavailable, and later records are wri
   CHECK(eventually([&] { return outcome_of(*handler, record_data(2, "v")).verdict == Verdict::done; }));
 }
 
-TEST_CASE("a full client queue holds tasks back and fails none") {
+TEST_CASE("a full client queue delays tasks and fails none") {
   World world;
   world.set("queue.buffering.max.messages", "3");
   const auto handler = world.handler();
@@ -341,8 +341,7 @@ TEST_CASE("a full client queue holds tasks back and fails none") {
   for (const auto& run : runs) CHECK(run->result().done == 10);
 }
 
-TEST_CASE(
-    "a stop ends a task without its brokers: what was sent is a time-out, what was not has not started") {
+TEST_CASE("a stop ends a task without brokers: sent records time out, and others have not started") {
   for (const bool sequential : {false, true}) {
     World world;
     world.set("queue.buffering.max.messages", "3");
@@ -370,7 +369,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("a transaction fails when a record that waits for room is stopped behind one that was sent") {
+TEST_CASE("a transaction fails if a record that waits for room is stopped behind one that was sent") {
   World world;
   world.produce.transactional = true;
   world.set("queue.buffering.max.messages", "3");

@@ -15,7 +15,7 @@ kafka::Delivery delivery_of(Ended status) { return {status, "why", 0, kafka::no_
 
 }  // namespace
 
-TEST_CASE("nothing is held up while nothing was refused") {
+TEST_CASE("without a refusal, no record is delayed") {
   ProduceRefusals records(true);
   for (std::int64_t offset = 0; offset < 10; ++offset) {
     CHECK_FALSE(records.refusal(orders, offset, 1));
@@ -26,7 +26,7 @@ TEST_CASE("nothing is held up while nothing was refused") {
   CHECK(records.may_send(orders, 10));
 }
 
-TEST_CASE("the records of a refused batch go alone until each was acknowledged") {
+TEST_CASE("the records of a refused batch are sent singly until each is acknowledged") {
   ProduceRefusals records(false);
   for (const std::int64_t offset : {1, 2}) records.sent(orders, offset);
   for (const std::int64_t offset : {1, 2})
@@ -46,7 +46,7 @@ TEST_CASE("the records of a refused batch go alone until each was acknowledged")
   CHECK_FALSE(records.may_send(orders, 2));
 }
 
-TEST_CASE("in a transaction a refusal is the answer when the record comes again, until its next attempt") {
+TEST_CASE("in a transaction, a refused record fails when it comes again, until its next attempt") {
   ProduceRefusals records(true);
   records.sent(orders, 1);
   records.sent(orders, 2);
@@ -60,14 +60,14 @@ TEST_CASE("in a transaction a refusal is the answer when the record comes again,
   CHECK_FALSE(records.refusal(orders, 1, 1));
 }
 
-TEST_CASE("without transactions the refusal was the answer") {
+TEST_CASE("without transactions, the refusal is the answer at once") {
   ProduceRefusals records(false);
   records.sent(orders, 1);
   records.delivered(orders, 1, delivery_of(Ended::too_large));
   CHECK_FALSE(records.refusal(orders, 1, 1));
 }
 
-TEST_CASE("a suspect that is refused alone is none any longer") {
+TEST_CASE("a suspect that is refused alone is no longer a suspect") {
   ProduceRefusals records(true);
   records.sent(orders, 1);
   records.delivered(orders, 1, delivery_of(Ended::batch_refused));

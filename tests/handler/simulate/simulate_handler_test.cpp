@@ -34,12 +34,12 @@ std::vector<bool> failures(Handler& handler, int count, std::uint32_t attempt = 
 
 }  // namespace
 
-TEST_CASE("with nothing configured every record is done") {
+TEST_CASE("without settings, every record is done") {
   const auto handler = made(nothing());
   CHECK(outcome_of(*handler, record_data(1, "v")).verdict == Verdict::done);
 }
 
-TEST_CASE("as many results as configured go to the next pool, each with the record's value") {
+TEST_CASE("the configured number of results goes to the next pool, each with the record's value") {
   auto settings = nothing();
   settings.results = 3;
   std::vector<kafka::RecordData> one;
@@ -54,7 +54,7 @@ TEST_CASE("as many results as configured go to the next pool, each with the reco
   CHECK(run.results(0)->at(2).value == "v");
 }
 
-TEST_CASE("the configured fraction fails, the same records of a new handler, others at the next call") {
+TEST_CASE("the configured fraction fails: the same records in a new handler, others at the next attempt") {
   auto settings = nothing();
   settings.fail = 0.25;
   const auto handler = made(settings);
@@ -67,7 +67,7 @@ TEST_CASE("the configured fraction fails, the same records of a new handler, oth
   CHECK(failures(*made(settings), 4000, 2) != first);
 }
 
-TEST_CASE("at fractions 0 and 1 no record and every record fails") {
+TEST_CASE("at fraction 0 no record fails, and at fraction 1 every record") {
   auto settings = nothing();
   settings.fail = 1;
   CHECK(failures(*made(settings), 50) == std::vector<bool>(50, true));
@@ -85,7 +85,7 @@ TEST_CASE("a sleep lasts at least its time") {
   CHECK(SteadyClock::now() - start >= milliseconds(5));
 }
 
-TEST_CASE("a spin burns at least its time of the processor") {
+TEST_CASE("a spin uses at least its time of the processor") {
   auto settings = nothing();
   settings.spin = milliseconds(5);
   const auto handler = made(settings);
@@ -129,7 +129,7 @@ TEST_CASE("a stop ends a sleep, a spin and a hang") {
   }
 }
 
-TEST_CASE("only the partitions that are named hang") {
+TEST_CASE("only the named partitions hang") {
   auto settings = nothing();
   settings.hang_partitions = {0, 4};
   CHECK(outcome_of(*made(settings), record_data(1, "v")).verdict == Verdict::done);

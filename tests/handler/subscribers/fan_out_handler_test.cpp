@@ -41,7 +41,7 @@ std::vector<std::string> names_for(Handler& handler, std::optional<std::string> 
 
 }  // namespace
 
-TEST_CASE("an event goes to the subscribers that want its type and are enabled") {
+TEST_CASE("an event goes to the enabled subscribers that want its type") {
   const SubscriberFolder folder;
   const auto handler =
       made_for(folder.write("s.yaml",
@@ -56,14 +56,14 @@ TEST_CASE("an event goes to the subscribers that want its type and are enabled")
   CHECK(names_for(*handler, std::nullopt) == Names{"all"});
 }
 
-TEST_CASE("the type of an event may be its topic, and no subscriber means nothing to do") {
+TEST_CASE("the type of an event may be its topic, and an event without subscribers is done") {
   const SubscriberFolder folder;
   const auto path = folder.write("s.yaml", "- { name: a, url: http://a.example/, events: orders }\n");
   CHECK(names_for(*made_for(path, "topic"), std::nullopt).size() == 1);
   CHECK(names_for(*made_for(path, "key"), std::nullopt).empty());
 }
 
-TEST_CASE("an event that comes back for a subscriber goes there, whatever the file says now") {
+TEST_CASE("an event that returns for one subscriber goes to that subscriber, whatever the file has now") {
   const SubscriberFolder folder;
   const auto handler = made_for(folder.write("s.yaml",
                                              "- { name: all, url: http://all.example/ }\n"

@@ -18,7 +18,7 @@ std::unique_ptr<SubscriberFile> opened(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("an unknown subscriber is looked for in the file at once") {
+TEST_CASE("the file is read at once for an unknown subscriber") {
   const SubscriberFolder folder;
   const auto path = folder.write("s.yaml", alone);
   const auto file = opened(path);
@@ -31,7 +31,7 @@ TEST_CASE("an unknown subscriber is looked for in the file at once") {
   CHECK(file->current()->size() == 2);
 }
 
-TEST_CASE("a subscriber is enabled as soon as the file says so") {
+TEST_CASE("a subscriber is enabled as soon as the file enables the subscriber") {
   const CapturedLog log;
   const SubscriberFolder folder;
   const std::string off = "- { name: a, url: http://a.example/, enabled: false }\n";
@@ -47,7 +47,7 @@ TEST_CASE("a subscriber is enabled as soon as the file says so") {
   CHECK(log.lines({"subscribers read"}) == 2);  // an unchanged file is not read
 }
 
-TEST_CASE("a file with a mistake changes nothing, and says so until it is right") {
+TEST_CASE("a file with a mistake changes nothing, and is reported until it is correct") {
   const CapturedLog log;
   const SubscriberFolder folder;
   const auto path = folder.write("s.yaml", alone);
@@ -65,7 +65,7 @@ TEST_CASE("a file with a mistake changes nothing, and says so until it is right"
   CHECK_FALSE(file->find("b").problem);
 }
 
-TEST_CASE("a file that is emptied while it is written changes nothing") {
+TEST_CASE("a file that is empty while it is being written changes nothing") {
   const SubscriberFolder folder;
   const auto path = folder.write("s.yaml", alone);
   const auto file = opened(path);
@@ -79,7 +79,7 @@ TEST_CASE("a file that is emptied while it is written changes nothing") {
   CHECK_FALSE(file->find("b").problem);
 }
 
-TEST_CASE("a subscriber outlives the version of the file that it came from") {
+TEST_CASE("a subscriber outlives the version of its file") {
   const SubscriberFolder folder;
   const auto path = folder.write("s.yaml", alone);
   const auto file = opened(path);
@@ -89,7 +89,7 @@ TEST_CASE("a subscriber outlives the version of the file that it came from") {
   CHECK(found->url == "http://a.example/");
 }
 
-TEST_CASE("a file that is gone is a problem, and its subscribers stay") {
+TEST_CASE("a missing file is reported, and its subscribers stay") {
   const SubscriberFolder folder;
   const auto path = folder.write("s.yaml", alone);
   const auto file = opened(path);

@@ -7,7 +7,7 @@
 using namespace laneway;
 using namespace laneway::handler;
 
-TEST_CASE("a signature is that of the reference libraries") {
+TEST_CASE("a signature equals that of the reference libraries") {
   // From the tests of the libraries of standard-webhooks.
   const auto secret = config::parse_webhook_secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw");
   REQUIRE(secret.ok());
@@ -21,7 +21,7 @@ TEST_CASE("a signature is that of the reference libraries") {
   CHECK(webhook_signature({}, id, 1614265330, body).empty());
 }
 
-TEST_CASE("the id of a webhook has no dots, which separate what is signed") {
+TEST_CASE("the id of a webhook has no dots, which separate the signed parts") {
   auto data = record_data(42, "v");
   data.topic = "orders.v1";
   const kafka::Record record(data);

@@ -75,8 +75,7 @@ std::string key_store(const Certificate& certificate, const char* password) {
 
 }  // namespace
 
-TEST_CASE(
-    "a certificate that has expired, or is not valid yet, is an error, and one that soon expires a warning") {
+TEST_CASE("an expired or not yet valid certificate is an error, and one that expires soon a warning") {
   KeyFolder folder;
   show_certificate(folder, Certificate("IP:127.0.0.1", 15 * days));
   CHECK(folder.is_right());
@@ -101,7 +100,7 @@ TEST_CASE(
              Catch::Contains("is not valid before 20") && Catch::Contains("clock"));
 }
 
-TEST_CASE("a key that is another one, encrypted, missing or none is told with the setting to correct") {
+TEST_CASE("a wrong, encrypted, missing or invalid key is reported with its setting") {
   KeyFolder folder;
   const Certificate worker("IP:127.0.0.1", 30 * days), other("IP:127.0.0.1", 30 * days);
   show_certificate(folder, worker);
@@ -123,8 +122,7 @@ TEST_CASE("a key that is another one, encrypted, missing or none is told with th
                                  Catch::Contains("kafka.ssl.key.location is missing"));
 }
 
-TEST_CASE(
-    "certificates and keys in the configuration itself, and lines that end as on Windows, are read too") {
+TEST_CASE("inline certificates and keys, and lines that end as on Windows, are read, too") {
   KeyFolder folder;
   const Certificate worker("IP:127.0.0.1", 30 * days);
   folder.set("ssl.certificate.pem", worker.pem());
@@ -139,7 +137,7 @@ TEST_CASE(
   CHECK(folder.is_right());
 }
 
-TEST_CASE("a file that is not there, or holds something else, is told with its path") {
+TEST_CASE("a missing or wrong file is reported with its path") {
   KeyFolder folder;
   folder.set("ssl.ca.location", "/nowhere/authority.pem");
   CHECK_THAT(folder.error(),
@@ -172,8 +170,7 @@ TEST_CASE("a key store is opened with its password") {
   CHECK_THAT(folder.error(), Catch::Contains("not a PKCS#12 key store"));
 }
 
-TEST_CASE(
-    "the client of an output in another cluster has files of its own, and what both have is told once") {
+TEST_CASE("a producer for another cluster has its own files, and shared problems are reported once") {
   KeyFolder folder;
   folder.set("ssl.ca.location", "/nowhere/authority.pem");
   config::ProduceSettings produce;

@@ -41,7 +41,7 @@ ClientSettings client_of(const char* bootstrap) { return {{"bootstrap.servers", 
 
 }  // namespace
 
-TEST_CASE("a user or a password that brokers refuse is told with the keys to check") {
+TEST_CASE("a refused user or password is reported with the keys to check") {
   check({{"sasl_plaintext://127.0.0.1:9094/bootstrap: SASL authentication error: Authentication failed: "
           "Invalid username "
           "or password (after 119ms in state AUTH_REQ)",
@@ -52,7 +52,7 @@ TEST_CASE("a user or a password that brokers refuse is told with the keys to che
           "broker kafka-1:9094 refuses the user or the password; ", "has a password for SCRAM-SHA-512 ("}});
 }
 
-TEST_CASE("a listener that takes no login, another one, or one where none was given is told as that") {
+TEST_CASE("a listener that expects no login, another login or a login is reported") {
   check(
       {{"sasl_plaintext://127.0.0.1:9092/bootstrap: SASL PLAIN mechanism handshake failed: Broker: Request "
         "not valid in "
@@ -84,7 +84,7 @@ TEST_CASE("a listener that takes no login, another one, or one where none was gi
           "broker 127.0.0.1:9092 closed the connection without an answer: ", "or the port expects TLS"}});
 }
 
-TEST_CASE("a broker that hangs up during the TLS handshake does not speak TLS, or does not run") {
+TEST_CASE("a broker that hangs up during the TLS handshake does not use TLS, or is not running") {
   check(
       {{"ssl://127.0.0.1:9097/bootstrap: Disconnected: SSL connection closed by peer (after 1ms in state "
         "SSL_HANDSHAKE)",
@@ -92,7 +92,7 @@ TEST_CASE("a broker that hangs up during the TLS handshake does not speak TLS, o
         "kafka.security.protocol to plaintext"}});
 }
 
-TEST_CASE("a broker that worked before and cuts a connection speaks the protocol that the client speaks") {
+TEST_CASE("a broker that has worked before and closes a connection uses the right protocol") {
   const std::string plain =
       "127.0.0.1:9096/1: Disconnected: connection reset by peer (after 0ms in state APIVERSION_QUERY)";
   const std::string tls =
@@ -105,7 +105,7 @@ TEST_CASE("a broker that worked before and cuts a connection speaks the protocol
   CHECK(explained(tls) == tls);
 }
 
-TEST_CASE("a login that ends with its token, or with the connection, is told as that and not as refused") {
+TEST_CASE("a login whose token or connection ended is not reported as refused") {
   const std::string again =
       "GroupCoordinator: 127.0.0.1:9094: SASL OAUTHBEARER mechanism handshake failed: Broker: Request not "
       "valid in "
@@ -124,7 +124,7 @@ TEST_CASE("a login that ends with its token, or with the connection, is told as 
   }
 }
 
-TEST_CASE("a connection that a broker closes later, or where there is a login, is no sign of a missing one") {
+TEST_CASE("a connection that is closed later, or after a login, does not point to a missing login") {
   for (const std::string words :
        {"127.0.0.1:9092/1: Disconnected: connection closed by peer: receive 0 after POLLIN (after 12ms in "
         "state UP)",
@@ -135,7 +135,7 @@ TEST_CASE("a connection that a broker closes later, or where there is a login, i
     CHECK(explained(words) == words);
 }
 
-TEST_CASE("a token that is not given, or not taken, is told with the keys to check") {
+TEST_CASE("a missing or refused token is reported with the keys to check") {
   check(
       {{"Failed to acquire SASL OAUTHBEARER token: {\"error\": \"invalid_client\", \"error_description\": "
         "\"wrong\"}",
@@ -164,7 +164,7 @@ TEST_CASE("a token that is not given, or not taken, is told with the keys to che
         "broker 127.0.0.1:9094 refuses the token: ", "kafka.sasl.oauthbearer.token.endpoint.url"}});
 }
 
-TEST_CASE("a ticket that Kerberos does not give is told with the keys to check") {
+TEST_CASE("a missing Kerberos ticket is reported with the keys to check") {
   const std::string before =
       "sasl_plaintext://127.0.0.1:9094/bootstrap: Failed to initialize SASL authentication: SASL handshake "
       "failed (start "
@@ -212,7 +212,7 @@ TEST_CASE("a ticket that Kerberos does not give is told with the keys to check")
         "kinit got no ticket; ", "kafka.sasl.kerberos.principal"}});
 }
 
-TEST_CASE("why the brokers do not answer: what failed last, and what only the log tells") {
+TEST_CASE("the reason for silent brokers is the last failure, with the details of the log") {
   ConnectionTrouble trouble(client_of("kafka-1:9092"));
   CHECK(trouble.no_answer(RD_KAFKA_RESP_ERR__TIMED_OUT).text() ==
         "the brokers at kafka-1:9092 do not answer: Local: Timed out (check kafka.bootstrap.servers and that "
@@ -230,7 +230,7 @@ TEST_CASE("why the brokers do not answer: what failed last, and what only the lo
              !Catch::Contains("closed the connection without"));
 }
 
-TEST_CASE("a time-out does not hide why the brokers did not answer before it") {
+TEST_CASE("a time-out does not hide the earlier reason why the brokers did not answer") {
   ConnectionTrouble trouble(client_of("kafka-1:9092"));
   trouble.failed(RD_KAFKA_RESP_ERR__TIMED_OUT, "kafka-1:9092/1: Connection setup timed out in state CONNECT");
   CHECK_THAT(trouble.no_answer(RD_KAFKA_RESP_ERR__TIMED_OUT).message, Catch::Contains("setup timed out"));
@@ -242,7 +242,7 @@ TEST_CASE("a time-out does not hide why the brokers did not answer before it") {
   CHECK_THAT(trouble.no_answer(RD_KAFKA_RESP_ERR__TIMED_OUT).message, Catch::Contains("Timed out"));
 }
 
-TEST_CASE("a connection that cannot be opened is described without the client's states and counters") {
+TEST_CASE("a failed connection is described without the client's states and counters") {
   const auto why = [](const std::string& brokers, const std::string& words) {
     ConnectionTrouble trouble(client_of(brokers.c_str()));
     trouble.failed(RD_KAFKA_RESP_ERR__TRANSPORT, words);
@@ -265,7 +265,7 @@ TEST_CASE("a connection that cannot be opened is described without the client's 
   CHECK(why("kafka-1:9", other) == "the brokers at kafka-1:9 do not answer: " + other);
 }
 
-TEST_CASE("a login that failed on this machine is not said to be refused by brokers") {
+TEST_CASE("a login that failed on this machine is not reported as refused by brokers") {
   auto settings = client_of("kafka-1:9092");
   settings["sasl.username"] = {"worker", "", false};
   ConnectionTrouble trouble(settings);
@@ -281,7 +281,7 @@ TEST_CASE("a login that failed on this machine is not said to be refused by brok
                  Catch::EndsWith("(check kafka.sasl.mechanism, sasl.username and sasl.password)"));
 }
 
-TEST_CASE("a token server that is asked again is why brokers have not answered yet") {
+TEST_CASE("a token server that is asked again explains why brokers have not answered yet") {
   ConnectionTrouble trouble(client_of("kafka-1:9092"));
   trouble.logged(
       "OIDC",
@@ -293,7 +293,7 @@ TEST_CASE("a token server that is asked again is why brokers have not answered y
   CHECK_THAT(trouble.no_answer(RD_KAFKA_RESP_ERR__TIMED_OUT).message, !Catch::Contains("token"));
 }
 
-TEST_CASE("a certificate of the client that brokers refuse is described") {
+TEST_CASE("a client's certificate that brokers refuse is described") {
   const std::string words =
       "ssl://kafka-1:9093/bootstrap: Receive failed: error:0A000416:SSL routines::sslv3 alert certificate "
       "unknown: SSL "

@@ -153,7 +153,7 @@ std::string said_of(const ClientSettings& client, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("what is wrong with a broker's certificate is named with the broker, and what to do") {
+TEST_CASE("a broker's wrong certificate is reported with the broker and the remedy") {
   const Certificate right, other_host("DNS:shop.example,DNS:kafka.example,IP:10.0.0.1"),
       expired("IP:127.0.0.1", -1);
   {
@@ -177,7 +177,7 @@ TEST_CASE("what is wrong with a broker's certificate is named with the broker, a
   }
 }
 
-TEST_CASE("a broker and a client that do not agree about TLS are told so, and what to set") {
+TEST_CASE("a broker and a client with different TLS settings are reported with the setting to change") {
   const Certificate certificate;
   const TlsListener tls(certificate);
   CHECK_THAT(said_of(client_of(tls.address(), "plaintext"), "the port expects TLS"),
@@ -255,14 +255,14 @@ TEST_CASE("a token server that speaks only TLS 1.1 or 1.0 gets no request") {
   }
 }
 
-TEST_CASE("a broker that wants a certificate of the client is told from one that shows a wrong one") {
+TEST_CASE("a broker that wants a client's certificate is distinguished from one with a wrong certificate") {
   const Certificate certificate;
   const TlsListener broker(certificate, {}, true);
   CHECK_THAT(said_of(trusting(certificate, broker.address()), "requires a client certificate"),
              Catch::Contains("kafka.ssl.certificate.location"));
 }
 
-TEST_CASE("certificates that are right are accepted as before, and wrong ones where nobody asks") {
+TEST_CASE("valid certificates are accepted, and wrong ones too if they are not checked") {
   const auto root = Certificate::authority("root");
   const auto between = Certificate::authority("between", &root);
   const Certificate own("IP:127.0.0.1", 1, &between), unknown;
@@ -282,7 +282,7 @@ TEST_CASE("certificates that are right are accepted as before, and wrong ones wh
   CHECK(connects(other, careless));
 }
 
-TEST_CASE("the certificate of an authority in between is named as the one that is wrong") {
+TEST_CASE("a wrong intermediate certificate is named") {
   const auto root = Certificate::authority("root");
   const auto between = Certificate::authority("between", &root, -1);
   const Certificate own("IP:127.0.0.1", 1, &between);
@@ -291,7 +291,7 @@ TEST_CASE("the certificate of an authority in between is named as the one that i
              Catch::Contains("the certificate of its authority CN=between expired on 20"));
 }
 
-TEST_CASE("a consumer says why a broker is refused, and a producer why nothing is written") {
+TEST_CASE("a consumer reports why a broker is refused, and a producer why nothing is written") {
   const Certificate certificate, another;
   const TlsListener broker(certificate);
   const auto client = trusting(another, broker.address());
@@ -328,7 +328,7 @@ TEST_CASE("a consumer says why a broker is refused, and a producer why nothing i
   CHECK_THAT(answer.text(), Catch::Contains(broker.address() + ": its certificate was issued by"));
 }
 
-TEST_CASE("a web server where a broker should be is called one") {
+TEST_CASE("a web server in the place of a broker is recognised") {
   const std::string words =
       "127.0.0.1:8080/bootstrap: Receive failed: Invalid response size 1213486160 (0..100000000): increase "
       "receive.message.max.bytes (after 0ms in state APIVERSION_QUERY)";
@@ -337,7 +337,7 @@ TEST_CASE("a web server where a broker should be is called one") {
   CHECK_THAT(explained("ssl://" + words), Catch::StartsWith("broker 127.0.0.1:8080 answers in HTTP"));
 }
 
-TEST_CASE("other words of the client stay as they are") {
+TEST_CASE("other messages of the client stay unchanged") {
   for (const std::string words :
        {"127.0.0.1:1/bootstrap: Connect to ipv4#127.0.0.1:1 failed: Connection refused (after 0ms in state "
         "CONNECT)",
@@ -345,8 +345,7 @@ TEST_CASE("other words of the client stay as they are") {
     CHECK(explained(words) == words);
 }
 
-TEST_CASE(
-    "certificates that cannot be read, or are refused for another reason, are described as far as known") {
+TEST_CASE("unreadable certificates, and those refused for other reasons, are described as far as known") {
   CHECK(certificate_problem(X509_V_ERR_CERT_HAS_EXPIRED, 0, "nonsense") == "its certificate cannot be read");
   const Certificate certificate;
   CHECK(certificate_problem(X509_V_ERR_CERT_REVOKED, 0, certificate.der()) ==

@@ -6,7 +6,7 @@
 using namespace laneway;
 using namespace laneway::kafka;
 
-TEST_CASE("a topic is created with its own retention, and not compacted where that is the brokers' default") {
+TEST_CASE("a topic is created with its own retention, and not compacted even by the brokers' default") {
   using Settings = std::vector<std::pair<std::string, std::string>>;
   const auto settings = [](std::optional<Duration> retention) {
     const auto all = topic_settings(retention);

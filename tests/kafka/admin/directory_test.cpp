@@ -54,7 +54,7 @@ using Names = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("whether a topic may be read is asked of a partition that has a leader") {
+TEST_CASE("the right to read a topic is checked at a partition with a leader") {
   constexpr std::int32_t no_leader = -1;
   const auto cluster = EmbeddedCluster::start(1);
   REQUIRE(cluster);
@@ -72,14 +72,14 @@ TEST_CASE("whether a topic may be read is asked of a partition that has a leader
   CHECK(readable.error().message == "topic orders: access denied");
 }
 
-TEST_CASE_METHOD(OpenDirectoryOfThree, "topics are told in the order of their names, with their partitions") {
+TEST_CASE_METHOD(OpenDirectoryOfThree,
+                 "topics are listed in the order of their names, with their partitions") {
   CHECK(found({"refunds", "orders"}) == Names{"refunds/1", "orders/2"});
   CHECK(directory->brokers() == 3);
   CHECK_FALSE(directory->cluster(patience).empty());
 }
 
-TEST_CASE_METHOD(OpenDirectory,
-                 "a pattern finds the topics that it matches, without those that are left out") {
+TEST_CASE_METHOD(OpenDirectory, "a pattern finds its topics, except those that are left out") {
   config::Config config;
   const auto find = [&](const std::string& pattern) {
     config.topics = {pattern};
@@ -104,8 +104,9 @@ TEST_CASE_METHOD(OpenDirectory,
   CHECK(left_out == Names{"orders-eu (dead_letter.topic)", "refunds (exclude_topics)"});
 }
 
-TEST_CASE_METHOD(OpenDirectory,
-                 "a topic that is missing is an error in a subscription, and left out of the existing ones") {
+TEST_CASE_METHOD(
+    OpenDirectory,
+    "a missing topic is an error in a subscription, and absent from the list of existing topics") {
   // The embedded cluster of librdkafka 2.0.2 makes a topic that a subscription asks for: existing() comes
   // first.
   const auto existing = directory->existing({"invoices", "orders-eu"}, patience);
@@ -124,8 +125,7 @@ TEST_CASE_METHOD(OpenDirectory, "topics that no broker refuses may be read") {
   CHECK(directory->readable(*topics, patience));
 }
 
-TEST_CASE_METHOD(OpenDirectory,
-                 "a broker that is silent refuses nothing, and is not waited for when given up") {
+TEST_CASE_METHOD(OpenDirectory, "a silent broker refuses nothing, and is not waited for after giving up") {
   const auto topics = directory->topics({"orders"}, patience);
   REQUIRE(topics);
   REQUIRE(cluster->set_latency(1, 600000));
@@ -134,7 +134,7 @@ TEST_CASE_METHOD(OpenDirectory,
   CHECK(questions == 2);
 }
 
-TEST_CASE_METHOD(OpenDirectory, "what a group has committed is told with its metadata") {
+TEST_CASE_METHOD(OpenDirectory, "the commits of a group are returned with their metadata") {
   const std::vector<TopicPartition> partitions{{"orders", 0}, {"orders", 1}};
   auto consumer = Consumer::create(settings(), {}, [] {});
   REQUIRE(consumer);
@@ -161,7 +161,7 @@ TEST_CASE_METHOD(OpenDirectory, "brokers that do not answer are unavailable") {
   CHECK_FALSE(directory->committed({{"orders", 0}}, milliseconds(1)));
 }
 
-TEST_CASE_METHOD(OpenDirectory, "what brokers do not tell about their settings is no error") {
+TEST_CASE_METHOD(OpenDirectory, "unknown settings of the brokers are not an error") {
   REQUIRE(directory->topics({"orders"}, patience));
   CHECK_FALSE(directory->retention("orders", seconds(1)));
   auto asking = settings();
@@ -173,7 +173,7 @@ TEST_CASE_METHOD(OpenDirectory, "what brokers do not tell about their settings i
   CHECK((*other)->offers_protocol(seconds(1)));
 }
 
-TEST_CASE("a directory whose settings are wrong is not opened") {
+TEST_CASE("a directory with wrong settings is not opened") {
   const auto directory = Directory::open({{"no.such.key", {"1", "f.yaml:2:3", false}}});
   REQUIRE_FALSE(directory);
   CHECK(directory.error().kind == ErrorKind::configuration);

@@ -48,7 +48,7 @@ struct Claims {
 
 }  // namespace
 
-TEST_CASE_METHOD(Claims, "a claim that is alone is given all partitions, and may commit") {
+TEST_CASE_METHOD(Claims, "a single claim gets all partitions, and may commit") {
   const auto claim = opened();
   const auto at_once = claim->take(Deadline::in(Duration::zero()));
   REQUIRE(at_once);
@@ -65,7 +65,7 @@ TEST_CASE_METHOD(Claims, "a claim that is alone is given all partitions, and may
   CHECK(offsets[1].metadata == "read");
 }
 
-TEST_CASE_METHOD(Claims, "a claim gives way to a later one, after it has committed what it was about") {
+TEST_CASE_METHOD(Claims, "a claim gives way to a later claim, after committing its last records") {
   auto first = opened();
   REQUIRE(take(*first) == Taken::yes);
   const auto second = opened();
@@ -79,7 +79,7 @@ TEST_CASE_METHOD(Claims, "a claim gives way to a later one, after it has committ
   CHECK(second->held());
 }
 
-TEST_CASE_METHOD(Claims, "a claim that is refused its commit says of which partition") {
+TEST_CASE_METHOD(Claims, "a claim whose commit is refused names the partition") {
   const auto claim = opened();
   REQUIRE(take(*claim) == Taken::yes);
   cluster->fail_next(EmbeddedCluster::Request::offset_commit, 1, EmbeddedCluster::Failure::map_too_long);
@@ -89,7 +89,7 @@ TEST_CASE_METHOD(Claims, "a claim that is refused its commit says of which parti
   CHECK_THAT(refused.error().message, Catch::StartsWith("committing the offset of orders-dlt:0: "));
 }
 
-TEST_CASE("a claim whose settings are wrong is not opened") {
+TEST_CASE("a claim with wrong settings is not opened") {
   const auto claim = GroupClaim::open({{"no.such.key", {"1", "f.yaml:2:3", false}}}, letters);
   REQUIRE_FALSE(claim);
   CHECK(claim.error().kind == ErrorKind::configuration);

@@ -27,7 +27,7 @@ std::string said_of(const ClientSettings& settings, const ClientLibrary& client)
 
 }  // namespace
 
-TEST_CASE("SCRAM is refused on a library whose logins newer brokers refuse, with the release that can") {
+TEST_CASE("SCRAM is refused on a library whose logins newer brokers refuse, with the release that works") {
   for (const auto& client : {old_one, before_mended})
     for (const auto* mechanism : {"SCRAM-SHA-256", "scram-sha-512"})
       CHECK_THAT(said_of(login(mechanism), client),
@@ -47,7 +47,7 @@ TEST_CASE("OIDC and Kerberos are refused on a library that was built without") {
   CHECK(said_of(login("GSSAPI"), old_one).empty());
 }
 
-TEST_CASE("without a mechanism the library takes Kerberos") {
+TEST_CASE("without a mechanism, the library uses Kerberos") {
   const ClientSettings unnamed{{"security.protocol", {"SASL_PLAINTEXT", "f.yaml:2:3", false}}};
   CHECK_THAT(said_of(unnamed, bare), Catch::StartsWith("f.yaml:2:3: kafka.sasl.mechanism: "));
   CHECK(said_of(unnamed, old_one).empty());
@@ -61,7 +61,7 @@ TEST_CASE("other logins, and connections without one, are accepted on every libr
   }
 }
 
-TEST_CASE("a client that cannot take part is refused with the version that can") {
+TEST_CASE("a library that is too old is refused with the version to use") {
   const auto with_protocol = [](const std::string& protocol) {
     return ClientSettings{{"group.protocol", {protocol, "f.yaml:3:5", false}}};
   };
@@ -92,7 +92,7 @@ TEST_CASE("a release that stops consumers is refused") {
     CHECK(version_warnings({}, {version, ""}).ok());
 }
 
-TEST_CASE("what a release does badly is warned of where the settings ask for it") {
+TEST_CASE("defects of a release cause a warning if the settings need the broken part") {
   struct Row {
     const char* key;
     const char* value;
@@ -113,12 +113,12 @@ TEST_CASE("what a release does badly is warned of where the settings ask for it"
   }
 }
 
-TEST_CASE("the broker's thread sleeps no longer than it is told from 2.2.0 on") {
+TEST_CASE("from 2.2.0 on, the broker's thread sleeps no longer than requested") {
   CHECK_FALSE(has_queue_backoff({0x020102ff, ""}));
   CHECK(has_queue_backoff({0x020200ff, ""}));
 }
 
-TEST_CASE("the linked library is known, and its settings are checked by what it can do") {
+TEST_CASE("the linked library is known, and decides which settings are accepted") {
   const auto client = linked_client();
   CHECK(client.version >= 0x020002ff);
   CHECK_THAT(client.features, Catch::Contains("ssl"));
@@ -127,7 +127,7 @@ TEST_CASE("the linked library is known, and its settings are checked by what it 
   CHECK(check_settings(scram).ok() == !unsupported(scram, client).has_value());
 }
 
-TEST_CASE("settings that the client does not accept are an error that says where they are") {
+TEST_CASE("settings that the client refuses are an error with their place") {
   CHECK(check_settings({{"bootstrap.servers", {"nowhere:9092", "f.yaml:1:3", false}}}));
   const auto unknown = check_settings({{"no.such.key", {"1", "f.yaml:2:3", false}}});
   REQUIRE_FALSE(unknown);

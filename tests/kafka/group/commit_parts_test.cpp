@@ -6,7 +6,7 @@
 
 using namespace laneway::kafka;
 
-TEST_CASE("a commit is cut into parts that keep within the limit, in order and whole") {
+TEST_CASE("a commit is cut into whole parts within the limit, in order") {
   REQUIRE(rc::check("any offsets", [] {
     std::vector<CommittedOffset> offsets;
     const auto count = *rc::gen::inRange(0, 50);
@@ -28,7 +28,7 @@ TEST_CASE("a commit is cut into parts that keep within the limit, in order and w
   }));
 }
 
-TEST_CASE("a request of the usual size is below what brokers store by default, whatever the names") {
+TEST_CASE("a request of the usual size is smaller than the brokers' default limit, whatever the names") {
   const std::string longest(249, 't');  // the longest name that Kafka allows
   std::vector<CommittedOffset> offsets;
   for (std::int32_t i = 0; i < 3000; ++i) offsets.push_back({{longest, i}, 7, "x"});

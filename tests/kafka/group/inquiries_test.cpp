@@ -135,24 +135,25 @@ struct LongFetches : SilentLeader {
 
 }  // namespace
 
-TEST_CASE_METHOD(LongFetches, "leaders whose fetches wait for records are heard, whatever the partitions") {
+TEST_CASE_METHOD(LongFetches, "leaders whose fetches wait for records answer, whatever the partitions") {
   for (const auto* some : {&healthy, &silent})
     for (const auto& partition : *some) consumer->ask_log(partition, partition.partition % 2 == 0);
   CHECK(eventually([&] { return all_heard(); }));
 }
 
-TEST_CASE_METHOD(SilentLeader, "partitions whose leader hangs keep the questions of others no time waiting") {
+TEST_CASE_METHOD(SilentLeader,
+                 "partitions of a hanging leader do not delay the questions of other partitions") {
   REQUIRE(cluster->set_latency(silent_broker, 600000));
   check_turns();
 }
 
 TEST_CASE_METHOD(SilentLeader,
-                 "partitions whose leader is down keep the questions of others no time waiting") {
+                 "partitions of a leader that is down do not delay the questions of other partitions") {
   REQUIRE(cluster->stop_broker(silent_broker));
   check_turns();
 }
 
-TEST_CASE_METHOD(SilentLeader, "a leader that hangs keeps no committed offsets waiting") {
+TEST_CASE_METHOD(SilentLeader, "a hanging leader does not delay committed offsets") {
   REQUIRE(cluster->set_latency(silent_broker, 600000));
   for (std::uint64_t turn = 1; turn <= turns; ++turn) {
     ask_about_silent_ones();
@@ -160,7 +161,7 @@ TEST_CASE_METHOD(SilentLeader, "a leader that hangs keeps no committed offsets w
   }
 }
 
-TEST_CASE_METHOD(SilentLeader, "an offset that cannot be read does not keep the others unknown") {
+TEST_CASE_METHOD(SilentLeader, "an unreadable offset does not keep the other offsets unknown") {
   const TopicPartition missing{"missing", 0};
   consumer->request_committed(1, {missing, healthy.front()}, milliseconds(1));
   std::optional<Committed> heard;
@@ -175,14 +176,14 @@ TEST_CASE_METHOD(SilentLeader, "an offset that cannot be read does not keep the 
   CHECK(heard->offsets.front().partition == healthy.front());
 }
 
-TEST_CASE_METHOD(SilentLeader, "the ids of topics are known although the leader of many partitions hangs") {
+TEST_CASE_METHOD(SilentLeader, "the ids of topics are read although the leader of many partitions hangs") {
   REQUIRE(cluster->set_latency(silent_broker, 600000));
   auto asked = silent;
   asked.push_back(healthy.front());
   CHECK(hears_ids(asked));
 }
 
-TEST_CASE_METHOD(SilentLeader, "the ids of topics are known although the leader was replaced by another") {
+TEST_CASE_METHOD(SilentLeader, "the ids of topics are read although the leader has changed") {
   REQUIRE(cluster->set_latency(silent_broker, 600000));
   REQUIRE(cluster->set_leader("orders", silent.front().partition, healthy_broker));
   CHECK(hears_ids({silent.front()}));

@@ -58,7 +58,7 @@ struct WatchedMember {
 
 }  // namespace
 
-TEST_CASE("a member joins from its first JoinGroup until the group has let it in") {
+TEST_CASE("a member is joining from its first JoinGroup until the group admits the member") {
   WatchedMember member;
   CHECK_FALSE(member.watch.joining());
   CHECK_FALSE(member.watch.under_way());
@@ -70,7 +70,7 @@ TEST_CASE("a member joins from its first JoinGroup until the group has let it in
   CHECK_FALSE(member.watch.overtaken());
 }
 
-TEST_CASE("between two attempts at a join no request is under way") {
+TEST_CASE("no request is in flight between two attempts to join") {
   WatchedMember member;
   member.cluster->fail_next(EmbeddedCluster::Request::join_group, 1000);
   member.subscribe();
@@ -80,7 +80,7 @@ TEST_CASE("between two attempts at a join no request is under way") {
   CHECK(eventually([&] { return !member.watch.joining(); }));
 }
 
-TEST_CASE("a heartbeat may be answered by the call for a join, until it has been answered otherwise") {
+TEST_CASE("the answer to a heartbeat may request a join, until another answer comes") {
   WatchedMember member;
   member.subscribe();
   REQUIRE(member.is_assigned());
@@ -91,7 +91,7 @@ TEST_CASE("a heartbeat may be answered by the call for a join, until it has been
   CHECK_FALSE(member.watch.joining());
 }
 
-TEST_CASE("after partitions were given back a join is expected, and after the assignment that follows") {
+TEST_CASE("a join is expected after a revocation, and after the assignment that follows") {
   JoinWatch watch;
   watch.assigned();
   CHECK_FALSE(watch.under_way());
@@ -112,7 +112,7 @@ TEST_CASE("after partitions were given back a join is expected, and after the as
   CHECK_FALSE(watch.under_way());
 }
 
-TEST_CASE("after a new subscription a join is expected") {
+TEST_CASE("a join is expected after a new subscription") {
   JoinWatch watch;
   CHECK(eventually([&] {
     watch.subscribed();
@@ -121,7 +121,7 @@ TEST_CASE("after a new subscription a join is expected") {
   CHECK_FALSE(watch.joining());
 }
 
-TEST_CASE("while a revocation waits for its answer no join is expected") {
+TEST_CASE("no join is expected while a revocation waits for its answer") {
   JoinWatch watch;
   CHECK(eventually([&] {
     watch.subscribed();
@@ -132,7 +132,7 @@ TEST_CASE("while a revocation waits for its answer no join is expected") {
   CHECK_FALSE(watch.under_way());
 }
 
-TEST_CASE("a join before the assignment that follows a revocation has overtaken it") {
+TEST_CASE("a join before the assignment that follows a revocation has overtaken that assignment") {
   WatchedMember member;
   member.watch.revocation_begins(true);
   const bool in_time = GENERATE(true, false);

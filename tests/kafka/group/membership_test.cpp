@@ -6,7 +6,7 @@
 using namespace laneway;
 using namespace laneway::kafka;
 
-TEST_CASE("a broker offers the protocol by its list of protocols, or by knowing the settings of it") {
+TEST_CASE("a broker supports the protocol if it lists the protocol, or knows its settings") {
   const std::string list = "group.coordinator.rebalance.protocols";
   CHECK(offers_consumer_protocol({{list, "classic,consumer"}}));
   CHECK_FALSE(offers_consumer_protocol({{list, "classic"}, {"group.consumer.session.timeout.ms", "45000"}}));
@@ -14,7 +14,7 @@ TEST_CASE("a broker offers the protocol by its list of protocols, or by knowing 
   CHECK_FALSE(offers_consumer_protocol({{"log.retention.ms", "1"}}));
 }
 
-TEST_CASE("a fatal refusal says what to do, where that is known") {
+TEST_CASE("a fatal refusal says what to do, if that is known") {
   struct Row {
     int code;
     ErrorKind kind;

@@ -15,9 +15,7 @@ std::string partition(int number, int received) {
 
 }  // namespace
 
-TEST_CASE(
-    "of the client's statistics the fetched bytes of each partition are read, its leader, and whether a "
-    "broker is up") {
+TEST_CASE("the client's statistics give fetched bytes and leaders of partitions, and states of brokers") {
   const auto text =
       R"({"name":"c","age":1.5,"rxbytes":9,"brokers":{"a:1/1":{"state":"DOWN"},"b:1/2":{"state":"UP"}},)"
       R"("topics":{"orders":{"topic":"orders","partitions":{)" +
@@ -46,7 +44,7 @@ TEST_CASE("a log whose stable end is before its end has an open transaction") {
   CHECK(one(R"("hi_offset":-1001,"ls_offset":-1001)").empty());
 }
 
-TEST_CASE("text that is no statistics has fetched nothing, and says nothing of brokers") {
+TEST_CASE("invalid statistics give no fetched bytes, and no news of brokers") {
   for (const auto* text : {"", "nonsense", "[1,2]", "7", R"({"brokers":{"a":{"state":"DOWN"}}, "topics":)"}) {
     const auto statistics = read_statistics(text);
     CHECK(statistics.connected);
@@ -55,7 +53,7 @@ TEST_CASE("text that is no statistics has fetched nothing, and says nothing of b
   CHECK_FALSE(read_statistics(R"({"brokers":{"a":{"state":"CONNECT"}},"topics":{}})").connected);
 }
 
-TEST_CASE("a coordinator that is not connected is noticed while brokers are") {
+TEST_CASE("a lost coordinator is noticed while brokers are connected") {
   const auto of = [](const std::string& state) {
     return read_statistics(R"({"brokers":{"a:1/1":{"state":"UP"}},"cgrp":{"state":")" + state + R"("}})");
   };
@@ -65,14 +63,14 @@ TEST_CASE("a coordinator that is not connected is noticed while brokers are") {
   CHECK(read_statistics(R"({"brokers":{"a:1/1":{"state":"UP"}}})").coordinator);
 }
 
-TEST_CASE("the delays by quotas are added up over the brokers") {
+TEST_CASE("the delays by quotas are summed over the brokers") {
   const auto statistics = read_statistics(
       R"({"brokers":{"a:1/1":{"state":"UP","rtt":{"sum":7},"throttle":{"min":1,"max":900,"avg":5,"sum":1200}},)"
       R"("b:1/2":{"throttle":{"sum":34,"cnt":3}},"c:1/3":{"throttle":{"sum":0}}}})");
   CHECK(statistics.throttled == laneway::milliseconds(1234));
 }
 
-TEST_CASE("the connected brokers are known by their addresses") {
+TEST_CASE("the connected brokers are listed with their addresses") {
   const auto statistics = read_statistics(
       R"({"brokers":{"kafka-1:9092/1":{"state":"UP"},"kafka-2:9092/2":{"state":"CONNECT"},"kafka-1:9092/bootstrap":{"state":"DOWN"},"GroupCoordinator":{"state":"UP"}}})");
   CHECK(statistics.brokers == std::vector<std::string>{"kafka-1:9092"});

@@ -156,7 +156,7 @@ TEST_CASE("records go to the partition of their key, as Java's client chooses it
         std::vector<std::int32_t>{(-973932308 & 0x7fffffff) % 32, (-790332482 & 0x7fffffff) % 32});
 }
 
-TEST_CASE("a full queue takes nothing until answers have come") {
+TEST_CASE("a full queue accepts nothing until answers have come") {
   const World world;
   Answers answers;
   std::atomic<int> turns{0};
@@ -173,7 +173,7 @@ TEST_CASE("a full queue takes nothing until answers have come") {
   CHECK(answers.all().size() == accepted + 1);
 }
 
-TEST_CASE("a record whose request is refused is written again, though a later one could be written") {
+TEST_CASE("a record whose request is refused is written again, although a later record might go first") {
   const World world;
   Answers answers;
   // Each in a request of its own.
@@ -214,7 +214,7 @@ TEST_CASE("records that no broker acknowledges are unreachable, and the producer
   REQUIRE(eventually(one_is_acknowledged));
 }
 
-TEST_CASE("a producer whose client fails for good goes on with a new one") {
+TEST_CASE("a producer whose client fails fatally goes on with a new client") {
   const World world;
   Answers answers;
   const auto producer = world.producer();
@@ -236,7 +236,7 @@ TEST_CASE("a producer whose client fails for good goes on with a new one") {
   CHECK(producer->renewals().count(Renewal::failed) == 2);
 }
 
-TEST_CASE("whatever is unanswered when a producer ends is answered before it is gone") {
+TEST_CASE("a producer that ends answers all unanswered records first") {
   const World world;
   Answers answers;
   {
@@ -262,7 +262,7 @@ TEST_CASE("a record above the client's limit is refused at once as too large") {
   CHECK(answers.all().empty());
 }
 
-TEST_CASE("what a broker says of a batch of one is said of the record, of several of none") {
+TEST_CASE("an error for a batch is the record's own only if the batch has one record") {
   const World world;
   struct Case {
     EmbeddedCluster::Failure failure;
@@ -285,12 +285,12 @@ TEST_CASE("what a broker says of a batch of one is said of the record, of severa
     }
 }
 
-TEST_CASE("a record that was refused for another one of its batch is to be tried again") {
+TEST_CASE("a record that was refused for another record of its batch is retried") {
   const auto different_record = static_cast<rd_kafka_resp_err_t>(-138);  // from librdkafka 2.4.0 on
   CHECK(failed_delivery(different_record, "w", false, 0).status == DeliveryStatus::batch_refused);
 }
 
-TEST_CASE("a record that is not written says why in words that begin with the cause") {
+TEST_CASE("the reason of a record that is not written begins with the cause") {
   const auto error = [](const char* words) {
     return failed_delivery(RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION, words, true, 0).error;
   };
@@ -301,7 +301,7 @@ TEST_CASE("a record that is not written says why in words that begin with the ca
         "Message timed out: Local: Host resolution failure");
 }
 
-TEST_CASE("a record that a broker refuses as invalid gets the causes that its error can have") {
+TEST_CASE("a record that a broker refuses as invalid gets the possible causes of its error") {
   const auto error = [](rd_kafka_resp_err_t code) {
     return failed_delivery(code, rd_kafka_err2str(code), true, 0).error;
   };
@@ -314,7 +314,7 @@ TEST_CASE("a record that a broker refuses as invalid gets the causes that its er
         "message.timestamp.before.max.ms and message.timestamp.after.max.ms of the topic)");
 }
 
-TEST_CASE("a topic that is not there is said") {
+TEST_CASE("a missing topic is reported") {
   const World world;
   Answers answers;
   const auto producer = world.producer(setting("topic.metadata.propagation.max.ms", "500"));
@@ -326,7 +326,7 @@ TEST_CASE("a topic that is not there is said") {
     REQUIRE(eventually([&] { return answers.count(DeliveryStatus::unknown_topic) == 1; }));
 }
 
-TEST_CASE("a producer takes connection settings of a consumer and leaves what only consumers have") {
+TEST_CASE("a producer uses a consumer's connection settings, without settings that only consumers have") {
   const ClientSettings consumer = {{"bootstrap.servers", {"a:1", "", false}},
                                    {"group.id", {"g", "", false}},
                                    {"sasl.username", {"u", "", false}},
@@ -338,7 +338,7 @@ TEST_CASE("a producer takes connection settings of a consumer and leaves what on
   CHECK(client.at("sasl.username").value == "u");
 }
 
-TEST_CASE("a producer shows other brokers none of the consumer's credentials") {
+TEST_CASE("a producer for other brokers gets none of the consumer's credentials") {
   ClientSettings consumer = {{"bootstrap.servers", {"a:1", "", false}},
                              {"security.protocol", {"sasl_ssl", "", false}},
                              {"ssl.ca.location", {"/ca.pem", "", false}}};

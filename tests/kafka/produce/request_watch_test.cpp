@@ -65,7 +65,7 @@ struct WatchedClient {
 
 }  // namespace
 
-TEST_CASE("a request of a transaction counts as unanswered, and no other") {
+TEST_CASE("only a request of a transaction counts as unanswered") {
   for (std::int16_t api = 0; api <= last_key; ++api) {
     CAPTURE(api);
     RequestWatch watch;
@@ -75,7 +75,7 @@ TEST_CASE("a request of a transaction counts as unanswered, and no other") {
   }
 }
 
-TEST_CASE("what went unanswered stays so until the next client") {
+TEST_CASE("an unanswered request stays unanswered until the next client") {
   RequestWatch watch;
   watch.failed(end_txn);
   watch.failed(produce);
@@ -85,7 +85,7 @@ TEST_CASE("what went unanswered stays so until the next client") {
   CHECK_FALSE(watch.end_unanswered());
 }
 
-TEST_CASE_METHOD(WatchedClient, "a connection that is lost leaves a request unanswered") {
+TEST_CASE_METHOD(WatchedClient, "a lost connection leaves a request unanswered") {
   CHECK_FALSE(watch.unanswered());
   REQUIRE(cluster->set_latency(1, to_ms(patience)));
   const int before = sent.load();
@@ -96,7 +96,7 @@ TEST_CASE_METHOD(WatchedClient, "a connection that is lost leaves a request unan
   CHECK_FALSE(watch.end_unanswered());
 }
 
-TEST_CASE_METHOD(WatchedClient, "an answer that is a refusal is an answer") {
+TEST_CASE_METHOD(WatchedClient, "a refusal is an answer") {
   cluster->fail_next(EmbeddedCluster::Request::produce, 1, EmbeddedCluster::Failure::denied);
   write();
   REQUIRE(rd_kafka_flush(handle.get(), to_ms(patience)) == RD_KAFKA_RESP_ERR_NO_ERROR);

@@ -115,7 +115,7 @@ TEST_CASE("after a transaction with an unanswered request the next one has a new
   CHECK(world.producer->renewals().count(Renewal::aborted) == 0);
 }
 
-TEST_CASE("transactions whose client failed for good are broken as soon as that is known") {
+TEST_CASE("transactions whose client failed fatally are broken as soon as the failure is known") {
   TransactionWorld world;
   REQUIRE(world.transaction().enter());
   world.cluster->fail_next(Request::add_partitions, 1, EmbeddedCluster::Failure::fenced);
@@ -129,7 +129,7 @@ TEST_CASE("transactions whose client failed for good are broken as soon as that 
   CHECK(refused.refusal.status == DeliveryStatus::withdrawn);
 }
 
-TEST_CASE("a sealed transaction lets nobody in, and is sealed only when all have left") {
+TEST_CASE("a sealed transaction admits no user, and is sealed only when all users have left") {
   TransactionWorld world;
   REQUIRE(world.transaction().enter());
   REQUIRE(world.transaction().enter());
@@ -148,7 +148,7 @@ TEST_CASE("a sealed transaction lets nobody in, and is sealed only when all have
   world.transaction().leave();
 }
 
-TEST_CASE("a transaction that failed lets nobody in until it is aborted") {
+TEST_CASE("a failed transaction admits no user until it is aborted") {
   TransactionWorld world;
   world.write();
   world.transaction().fail("the disk is full");
@@ -163,7 +163,7 @@ TEST_CASE("a transaction that failed lets nobody in until it is aborted") {
   CHECK(world.answers.good == 1);
 }
 
-TEST_CASE("brokers that refuse a record spoil its transaction, and the commit says so") {
+TEST_CASE("a refused record spoils its transaction, and the commit reports the refusal") {
   TransactionWorld world;
   world.cluster->fail_next(Request::produce, 1, EmbeddedCluster::Failure::denied);
   world.write();
@@ -185,7 +185,7 @@ TEST_CASE("brokers that refuse a record spoil its transaction, and the commit sa
   CHECK(eventually([&] { return world.transaction().state() == State::open; }));
 }
 
-TEST_CASE("a transaction whose offsets nobody takes fails, and the next one is committed") {
+TEST_CASE("a transaction whose offsets are not accepted fails, and the next one is committed") {
   if (!offsets_have_a_deadline()) {
     WARN("left out: the client of this system never gives up a group's coordinator that is away");
     return;
@@ -212,7 +212,7 @@ TEST_CASE("a transaction whose offsets nobody takes fails, and the next one is c
   CHECK(committed->error.empty());
 }
 
-TEST_CASE("a call of the client that never returns breaks transactions, and the offsets count if it does") {
+TEST_CASE("a client call that does not return breaks transactions, and its late offsets count") {
   if (offsets_have_a_deadline()) {
     WARN("left out: the bundled client returns from each call");
     return;

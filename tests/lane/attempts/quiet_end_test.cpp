@@ -72,7 +72,7 @@ std::string text(const QuietStory& story) {
 
 }  // namespace
 
-TEST_CASE("a batch ends: its poison is given up in time, the breaker stays closed") {
+TEST_CASE("when a batch ends, its poison is given up in time and the breaker stays closed") {
   CapturedLog log;
   for (const double poison : {least_poison, 0.02, most_poison})
     for (const auto& topics : {std::vector<int>{}, std::vector<int>{2, 4}}) {
@@ -83,7 +83,7 @@ TEST_CASE("a batch ends: its poison is given up in time, the breaker stays close
     }
 }
 
-TEST_CASE("poison that takes long is no outage either when the batch ends before its failures") {
+TEST_CASE("slow poison is not an outage when a batch ends before its failures") {
   CapturedLog log;
   for (const double poison : {least_poison, 0.02, most_poison})
     for (const double poison_latency : {0.05, 0.5, 5.0})
@@ -104,7 +104,7 @@ TEST_CASE("poison that takes long is no outage either when the batch ends before
       }
 }
 
-TEST_CASE("poison whose answers are quicker than any other is no outage, from the first second on") {
+TEST_CASE("poison that is answered faster than other records is not an outage, from the first second on") {
   CapturedLog log;
   for (const double rate : {500.0, 2000.0, 100000.0})
     for (const double latency : {0.05, 1.2})
@@ -124,7 +124,7 @@ TEST_CASE("poison whose answers are quicker than any other is no outage, from th
       }
 }
 
-TEST_CASE("a short outage costs a handful, also while calls from before it still run") {
+TEST_CASE("a short outage costs a handful of records, also while earlier calls still run") {
   CapturedLog log;
   for (const double latency : {0.05, 0.6, 1.2})
     for (const std::uint32_t workers : {4, 16})
@@ -144,7 +144,7 @@ TEST_CASE("a short outage costs a handful, also while calls from before it still
           }
 }
 
-TEST_CASE("a batch ends, through a stop, a death, a join and a leave at any moment") {
+TEST_CASE("a batch ends despite a stop, a death, a join or a leave at any moment") {
   CapturedLog log;
   for (const auto& events : {std::vector<std::pair<double, Event>>{{1.1, Event::stop}},
                              {{0.3, Event::kill}},
@@ -162,7 +162,7 @@ TEST_CASE("a batch ends, through a stop, a death, a join and a leave at any mome
       }
 }
 
-TEST_CASE("poison whose first failures come in a drain is given up by the next owner") {
+TEST_CASE("poison whose first failures come during a drain is given up by the next owner") {
   CapturedLog log;
   for (const auto event : {Event::stop, Event::join})
     for (const auto& topics : {std::vector<int>{}, std::vector<int>{2, 4}}) {
@@ -175,7 +175,7 @@ TEST_CASE("poison whose first failures come in a drain is given up by the next o
     }
 }
 
-TEST_CASE("a batch ends, and processes stop, die, join and leave at random moments") {
+TEST_CASE("a batch ends although processes stop, die, join and leave at random moments") {
   CapturedLog log;
   std::mt19937_64 dice(7);
   const auto any = [&](double low, double high) { return std::uniform_real_distribution<>(low, high)(dice); };
@@ -204,7 +204,7 @@ TEST_CASE("a batch ends, and processes stop, die, join and leave at random momen
   }
 }
 
-TEST_CASE("an outage that begins as the batch ends costs a handful, also when processes start again in it") {
+TEST_CASE("an outage at the end of a batch costs a handful of records, also when processes restart") {
   CapturedLog log;
   for (const double poison : {0.0, least_poison, most_poison})
     for (const auto& topics : {std::vector<int>{}, std::vector<int>{2, 4}})
@@ -225,7 +225,7 @@ TEST_CASE("an outage that begins as the batch ends costs a handful, also when pr
         }
 }
 
-TEST_CASE("whatever takes how long, an outage costs a handful, and then all poison is given up") {
+TEST_CASE("with any latencies, an outage costs a handful of records, and then all poison is given up") {
   CapturedLog log;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     std::mt19937_64 dice(seed);

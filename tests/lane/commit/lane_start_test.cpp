@@ -31,7 +31,7 @@ std::size_t run_by(const StoredCommit& start) {
 
 }  // namespace
 
-TEST_CASE("a lane ignores what was committed for another topic, and says so") {
+TEST_CASE("a lane ignores and reports a map of another topic") {
   const auto metadata = [](const std::string& topic) {
     return "lives=3 topic=" + topic + ' ' + encode(CompletionMap{0, {{1, 4}}});
   };
@@ -43,7 +43,7 @@ TEST_CASE("a lane ignores what was committed for another topic, and says so") {
   CHECK(log.lines({"completion map ignored", "topic=orders partition=3", "another topic", other_topic}) == 1);
 }
 
-TEST_CASE("a lane names its log beside a map, and only there") {
+TEST_CASE("a lane names its log only beside a map") {
   TestLane test;
   test.context.cluster = "4711";
   test.partition.add_run(0, 3);

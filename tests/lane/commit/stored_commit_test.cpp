@@ -171,7 +171,7 @@ TEST_CASE("texts of earlier versions are read: a map alone, behind a marker, or 
   CHECK(empty.topic_id == this_id);
 }
 
-TEST_CASE("fields of a later version are skipped, wherever they stand") {
+TEST_CASE("fields of a later version are skipped, in any position") {
   for (const std::string text :
        {"new=1 topic=abc ", "topic=abc new=a:b,c ", "lives=2 new= topic=abc else=x "}) {
     INFO(text);
@@ -247,7 +247,7 @@ TEST_CASE("a map whose log cannot be compared lacks an id") {
   CHECK_FALSE(lacks_id("cluster=abc " + map, ""));
 }
 
-TEST_CASE("a map is used for its own log only, and for any log if it names none") {
+TEST_CASE("a map is used only for its own log, and for any log if the map names none") {
   const LogName own{this_id, "this cluster"};
   CHECK_FALSE(foreign({}, own));
   CHECK_FALSE(foreign({}, {}));

@@ -33,7 +33,7 @@ struct SuspendedLane : TestLane {
 
 }  // namespace
 
-TEST_CASE("a decision is committed at once, also when nothing else is to be committed") {
+TEST_CASE("a decision is committed at once, also without any other commit") {
   SuspendedLane test;
   test.begin(7);
   CHECK_FALSE(test.lane->wants_commit());
@@ -51,7 +51,7 @@ TEST_CASE("a decision is committed at once, also when nothing else is to be comm
   CHECK_FALSE(test.lane->detail(test.now).suspended_ms);
 }
 
-TEST_CASE("the brokers have the end of a suspension that was never sent to them") {
+TEST_CASE("the end of a suspension that never reached the brokers counts as stored") {
   SuspendedLane test;
   test.begin(kafka::no_offset);
   test.decide(true, 1000);
@@ -61,7 +61,7 @@ TEST_CASE("the brokers have the end of a suspension that was never sent to them"
   CHECK(test.lane->stats().committed.decision_ms.get() == 2000);
 }
 
-TEST_CASE("the brokers have a decision when its own commit is acknowledged") {
+TEST_CASE("the brokers have a decision once its own commit is acknowledged") {
   SuspendedLane test;
   test.begin(7);
   const auto& stored_ms = test.lane->stats().committed.decision_ms;
@@ -76,7 +76,7 @@ TEST_CASE("the brokers have a decision when its own commit is acknowledged") {
   CHECK(stored_ms.get() == 2000);
 }
 
-TEST_CASE("a lane whose last commit was suspended takes nothing, says why, and goes on when it is resumed") {
+TEST_CASE("a lane whose last commit was suspended takes nothing, logs why, and goes on when it is resumed") {
   const CapturedLog log;
   SuspendedLane test;
   test.partition.add_run(7, 10);
@@ -90,7 +90,7 @@ TEST_CASE("a lane whose last commit was suspended takes nothing, says why, and g
   CHECK(test.in_time([&] { return test.commit_offset() == 10; }));
 }
 
-TEST_CASE("a drain commits a suspension that is not committed yet, also of a lane that has nothing else") {
+TEST_CASE("a drain commits a pending suspension, also of a lane without other commits") {
   SuspendedLane test;
   test.begin(7);
   test.decide(true, 1000);
@@ -99,7 +99,7 @@ TEST_CASE("a drain commits a suspension that is not committed yet, also of a lan
   CHECK(test.committed() == "nothing");
 }
 
-TEST_CASE("a lane that never committed commits its suspension where it begins, and leaves out nothing") {
+TEST_CASE("a lane that never committed commits its suspension at its start, and skips no record") {
   SuspendedLane test;
   const bool records = GENERATE(true, false);
   if (records)
@@ -116,7 +116,7 @@ TEST_CASE("a lane that never committed commits its suspension where it begins, a
   CHECK(test.until_started({5, 6, 7, 8}));
 }
 
-TEST_CASE("a lane that is suspended at a corrupt batch commits no offset beyond the batch, and reports it") {
+TEST_CASE("a suspended lane at a corrupt batch commits no offset beyond the batch, and reports the batch") {
   SuspendedLane test;
   const auto kind = GENERATE(kafka::Pop::corrupt, kafka::Pop::not_decompressed);
   test.partition.log.push_back({kind, 5, {}, 0});
@@ -135,7 +135,7 @@ TEST_CASE("a lane that is suspended at a corrupt batch commits no offset beyond 
   CHECK(test.until_started({5, 6, 7, 8}));
 }
 
-TEST_CASE("brokers that accept little metadata get the suspension without anything else") {
+TEST_CASE("brokers that accept only short metadata get the suspension without other fields") {
   const CapturedLog log;
   SuspendedLane test;
   test.context.cluster = "4711";
@@ -153,7 +153,7 @@ TEST_CASE("brokers that accept little metadata get the suspension without anythi
         1);
 }
 
-TEST_CASE("of two decisions in two processes the later one counts") {
+TEST_CASE("the later of two processes' decisions takes effect") {
   SuspendedLane test;
   // Suspended here, resumed elsewhere, and back: the process remembers the first.
   test.suspensions.decide("orders", {}, {true, 1000});
@@ -172,7 +172,7 @@ TEST_CASE("of two decisions in two processes the later one counts") {
   CHECK(test.suspended());
 }
 
-TEST_CASE("a decision that is made where the lane is counts, even if the other clock was ahead") {
+TEST_CASE("a decision in the lane's process takes effect, even if the other clock was ahead") {
   SuspendedLane test;
   test.begin(7, "suspended=5000 ");
   test.decide(false, 1000);
@@ -183,7 +183,7 @@ TEST_CASE("a decision that is made where the lane is counts, even if the other c
   CHECK(test.committed() == "7 suspended=5002 ");
 }
 
-TEST_CASE("a decision counts for lanes that begin later, even if the other clock was ahead") {
+TEST_CASE("a decision takes effect for later lanes, even if the other clock was ahead") {
   SuspendedLane test;
   test.begin(7, "suspended=5000 ");
   test.decide(false, 1000);
@@ -193,7 +193,7 @@ TEST_CASE("a decision counts for lanes that begin later, even if the other clock
   CHECK(test.committed() == "7 resumed=5001 ");
 }
 
-TEST_CASE("a partition that is resumed where it was not suspended stays so where its topic was") {
+TEST_CASE("a partition that another process resumed stays resumed, although its topic was suspended here") {
   SuspendedLane elsewhere;
   elsewhere.begin(7);
   elsewhere.decide(false, 2000);
@@ -205,7 +205,7 @@ TEST_CASE("a partition that is resumed where it was not suspended stays so where
   CHECK_FALSE(here.suspended());
 }
 
-TEST_CASE("what is suspended in this process only is not committed") {
+TEST_CASE("a suspension of this process only is not committed") {
   SuspendedLane test;
   test.begin(7);
   test.suspensions.set_here("orders", 3, true);
@@ -228,7 +228,7 @@ TEST_CASE("a suspension names its log, and one of another log is ignored") {
   CHECK_FALSE(test.suspended());
 }
 
-TEST_CASE("a suspension outlives that the id of its topic or cluster cannot be read") {
+TEST_CASE("a suspension survives unreadable ids of the topic or cluster") {
   SuspendedLane test;
   const std::string log = GENERATE("topic=7kQ0m2XwTzu7v5n0mQmR3A ", "cluster=4712 ");
   test.partition.add_run(7, 9);
@@ -245,7 +245,7 @@ TEST_CASE("a lane that starts over keeps its suspension") {
   CHECK_FALSE(test.lane->starting_point().has_map());
 }
 
-TEST_CASE("a paused lane finds its beginning, too, so that a suspension can be committed") {
+TEST_CASE("a paused lane also finds its starting offset, so that a suspension can be committed") {
   SuspendedLane test;
   test.context.lanes.pause_after = seconds(1);
   test.partition.add_run(5, 9);

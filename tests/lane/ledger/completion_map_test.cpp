@@ -37,7 +37,7 @@ rc::Gen<CompletionMap> any_map() {
 
 }  // namespace
 
-TEST_CASE("The text of a completion map stays the same from version to version") {
+TEST_CASE("the text of a completion map stays the same from version to version") {
   // Calculated by a separate script, with Python's base64.
   const CompletionMap map{1000, {{1002, 1005}, {1015, 1215}}};
   const std::string text = "laneway1:6AcCAwrIAdIyeeU";
@@ -45,12 +45,12 @@ TEST_CASE("The text of a completion map stays the same from version to version")
   CHECK(decode(text, 1000).map == map);
 }
 
-TEST_CASE("A map without runs has no text, and no text is a map without runs") {
+TEST_CASE("an empty map has no text, and an empty text is a map without runs") {
   CHECK(encode(CompletionMap{5, {}}).empty());
   CHECK(decode("", 5).map == CompletionMap{5, {}});
 }
 
-TEST_CASE("A completion map is refused with a reason when it is not what was committed") {
+TEST_CASE("a completion map that differs from the committed one is refused with a reason") {
   struct Case {
     const char* what;
     std::string text;
@@ -94,7 +94,7 @@ TEST_CASE("A completion map is refused with a reason when it is not what was com
   }
 }
 
-TEST_CASE("A map with the largest offsets survives its text") {
+TEST_CASE("a map with the largest offsets survives encoding") {
   constexpr auto last = std::numeric_limits<std::int64_t>::max();
   const CompletionMap map{last - 10, {{last - 10, last - 5}, {last - 1, last}}};
   CHECK(decode(encode(map), last - 10).map == map);
@@ -107,7 +107,7 @@ TEST_CASE("contains() agrees with the runs") {
   }));
 }
 
-TEST_CASE("A completion map survives its text, printable and within the limit") {
+TEST_CASE("a completion map survives encoding, printable and within the limit") {
   REQUIRE(rc::check("round trip", [] {
     const auto map = *any_map();
     const auto text = encode(map, max_map_bytes);
@@ -116,7 +116,7 @@ TEST_CASE("A completion map survives its text, printable and within the limit") 
   }));
 }
 
-TEST_CASE("A text cut by its limit holds the longest prefix of the runs that fits") {
+TEST_CASE("a text cut by its limit holds the longest prefix of the runs that fits") {
   REQUIRE(rc::check("truncation", [] {
     const auto map = *any_map();
     const auto limit = *rc::gen::inRange<std::size_t>(0, 400);
@@ -133,7 +133,7 @@ TEST_CASE("A text cut by its limit holds the longest prefix of the runs that fit
   }));
 }
 
-TEST_CASE("A damaged completion map is never read as another one") {
+TEST_CASE("a damaged completion map is never read as another map") {
   REQUIRE(rc::check("mutation", [] {
     const auto map = *any_map();
     const auto text = encode(map, max_map_bytes);
@@ -159,7 +159,7 @@ TEST_CASE("A damaged completion map is never read as another one") {
   }));
 }
 
-TEST_CASE("Random bytes are refused") {
+TEST_CASE("random bytes are refused") {
   REQUIRE(rc::check("fuzz", [](const std::string& bytes, bool prefixed) {
     RC_PRE(!bytes.empty());
     RC_ASSERT_FALSE(decode(prefixed ? "laneway1:" + bytes : bytes, 0).map.has_value());

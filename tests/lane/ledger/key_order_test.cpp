@@ -25,7 +25,7 @@ std::vector<int> values(const std::vector<Owned>& items) {
 
 }  // namespace
 
-TEST_CASE("The first record of a key runs, the next ones wait behind it, other keys pass") {
+TEST_CASE("the first record of a key runs, the next ones wait behind it, and other keys pass") {
   KeyOrder<Owned> order;
   auto a = item(1), b = item(2), c = item(3), d = item(4);
   CHECK(order.admit(7, a));
@@ -49,7 +49,7 @@ TEST_CASE("The first record of a key runs, the next ones wait behind it, other k
   CHECK(order.admit(7, a));
 }
 
-TEST_CASE("A released batch can be limited, and the rest goes on waiting") {
+TEST_CASE("a released batch can be limited, and the rest stays waiting") {
   KeyOrder<int> order;
   std::vector<int> first{1}, rest{2, 3, 4}, next;
   order.admit(0, std::span<int>(first));
@@ -60,16 +60,16 @@ TEST_CASE("A released batch can be limited, and the rest goes on waiting") {
   CHECK(order.release(0, next, 2) == 0);
 }
 
-TEST_CASE("Records given back wait before all others of their key") {
+TEST_CASE("records that are given back wait before all others of their key") {
   KeyOrder<int> order;
   int first = 1, last = 4;
   std::vector<int> given_back{2, 3}, next;
   order.admit(0, first);
-  SECTION("before one that waits") {
+  SECTION("before a waiting record") {
     order.admit(0, last);
     order.give_back(0, given_back);
   }
-  SECTION("before one that comes later") {
+  SECTION("before a later record") {
     order.give_back(0, given_back);
     order.admit(0, last);
   }
@@ -77,7 +77,7 @@ TEST_CASE("Records given back wait before all others of their key") {
   CHECK(next == std::vector<int>{2, 3, 4});
 }
 
-TEST_CASE("Clearing yields what waits in each key's order, and what is at work stays so") {
+TEST_CASE("clearing yields the waiting records in each key's order, and running records stay running") {
   KeyOrder<int> order;
   for (const int value : {10, 20, 11, 21, 12}) {
     int copy = value;
@@ -93,7 +93,7 @@ TEST_CASE("Clearing yields what waits in each key's order, and what is at work s
   CHECK(order.keys() == 0);
 }
 
-TEST_CASE("Clearing can keep the first of each key, which go on") {
+TEST_CASE("clearing can keep the first record of each key, and these keys go on") {
   KeyOrder<int> order;
   for (const int value : {10, 20, 11, 21, 12, 13, 30}) {
     int copy = value;
@@ -110,7 +110,7 @@ TEST_CASE("Clearing can keep the first of each key, which go on") {
   CHECK(next == std::vector<int>{11, 12, 14});
 }
 
-TEST_CASE("Keys that fall on each other in the table stay apart") {
+TEST_CASE("keys that collide in the table stay apart") {
   // For multiples of 2^48, the table's hash has few bits to distinguish them.
   KeyOrder<std::uint64_t> order;
   const auto key = [](std::uint64_t i) { return i << 48; };
@@ -128,7 +128,7 @@ TEST_CASE("Keys that fall on each other in the table stay apart") {
   CHECK(order.keys() == 0);
 }
 
-TEST_CASE("Each key's records run in order and one at a time, whatever happens, and none is lost") {
+TEST_CASE("the records of each key run in order and one at a time, and none is lost") {
   REQUIRE(rc::check("key order against model", [] {
     struct Key {
       std::deque<int> waiting;

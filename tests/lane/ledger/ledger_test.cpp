@@ -29,7 +29,7 @@ Ledger restart(const Ledger& ledger, std::size_t map_bytes = default_map_bytes) 
 
 }  // namespace
 
-TEST_CASE("A new ledger commits where delivery begins, or nothing") {
+TEST_CASE("a new ledger commits the start of delivery, or nothing") {
   CHECK(Ledger().committable() == Ledger::unknown);
   CHECK(Ledger(100).committable() == 100);
   CHECK_FALSE(Ledger().oldest_incomplete());
@@ -37,7 +37,7 @@ TEST_CASE("A new ledger commits where delivery begins, or nothing") {
   CHECK(map_text(Ledger()).empty());
 }
 
-TEST_CASE("The oldest incomplete record holds back what may be committed") {
+TEST_CASE("the oldest unfinished record holds back the commit") {
   Ledger ledger(100);
   const auto first = ledger.append(100, 5);
   CHECK(ledger.incomplete() == 5);
@@ -54,7 +54,7 @@ TEST_CASE("The oldest incomplete record holds back what may be committed") {
   CHECK(ledger.incomplete() == 0);
 }
 
-TEST_CASE("Gaps between offsets are passed over") {
+TEST_CASE("gaps between offsets are passed over") {
   Ledger ledger(0);
   const auto a = ledger.append(7);
   const auto b = ledger.append(9, 2);
@@ -71,7 +71,7 @@ TEST_CASE("Gaps between offsets are passed over") {
   CHECK(ledger.committable() == 23);
 }
 
-TEST_CASE("The end of the partition is committed once everything delivered is complete") {
+TEST_CASE("the end of the partition is committed once all delivered records are finished") {
   Ledger ledger(40);
   const auto last = ledger.append(42);
   ledger.reached(44);  // a transaction marker at 43
@@ -84,7 +84,7 @@ TEST_CASE("The end of the partition is committed once everything delivered is co
   CHECK_FALSE(ledger.would_go_back(44));
 }
 
-TEST_CASE("Offsets after the end of the partition was seen keep their own numbers") {
+TEST_CASE("offsets after the end of the partition keep their own numbers") {
   Ledger ledger(0);
   const auto first = ledger.append(5);
   ledger.reached(8);
@@ -93,7 +93,7 @@ TEST_CASE("Offsets after the end of the partition was seen keep their own number
   CHECK(ledger.offset_of(second) == 8);
 }
 
-TEST_CASE("A completion that comes twice counts once") {
+TEST_CASE("a record that finishes twice counts once") {
   Ledger ledger(0);
   const auto first = ledger.append(0, 200);
   CHECK(ledger.complete(first + 60, 10) == 10);
@@ -104,7 +104,7 @@ TEST_CASE("A completion that comes twice counts once") {
   CHECK(ledger.incomplete() == 50);
 }
 
-TEST_CASE("The oldest incomplete record may be the first or the last of the 64 that share a word") {
+TEST_CASE("the oldest unfinished record may be the first or the last of the 64 that share a word") {
   const auto oldest = GENERATE(range<std::uint32_t>(60, 70));
   Ledger ledger(0);
   ledger.append(0, 130);
@@ -118,7 +118,7 @@ TEST_CASE("The oldest incomplete record may be the first or the last of the 64 t
   CHECK(ledger.committable() == 130);
 }
 
-TEST_CASE("The map's version changes when records above the oldest incomplete one are completed") {
+TEST_CASE("the map's version changes when records above the oldest unfinished one finish") {
   Ledger ledger(0);
   const auto first = ledger.append(0, 10);
   const auto at_start = ledger.map_version();
@@ -132,7 +132,7 @@ TEST_CASE("The map's version changes when records above the oldest incomplete on
   CHECK(ledger.map_version() == with_one);
 }
 
-TEST_CASE("A restored ledger knows what was complete above the committed offset") {
+TEST_CASE("a restored ledger has the finished records above the committed offset") {
   Ledger ledger(100);
   const auto first = ledger.append(100, 10);
   ledger.complete(first);
@@ -146,7 +146,7 @@ TEST_CASE("A restored ledger knows what was complete above the committed offset"
   for (const std::int64_t offset : {103, 104, 109}) CHECK(restored.completed_before(offset));
 }
 
-TEST_CASE("A run in the map reaches over a gap only between two completed records") {
+TEST_CASE("a run in the map spans a gap only between two finished records") {
   Ledger ledger(0);
   const auto first = ledger.append(0);
   const auto second = ledger.append(10);
@@ -162,7 +162,7 @@ TEST_CASE("A run in the map reaches over a gap only between two completed record
   CHECK(committed_map(ledger) == CompletionMap{20, {{30, 41}}});
 }
 
-TEST_CASE("A second crash before everything was delivered again loses nothing of the map") {
+TEST_CASE("a second crash before everything was delivered again loses nothing of the map") {
   Ledger restored(CompletionMap{100, {{103, 105}, {109, 120}}});
   CHECK(committed_map(restored) == CompletionMap{100, {{103, 105}, {109, 120}}});
 
@@ -178,7 +178,7 @@ TEST_CASE("A second crash before everything was delivered again loses nothing of
   CHECK(committed_map(restored) == CompletionMap{120, {}});
 }
 
-TEST_CASE("As many runs are yielded as are asked for, from the oldest on") {
+TEST_CASE("the requested number of runs is returned, from the oldest on") {
   Ledger restored(CompletionMap{100, {{110, 111}, {120, 121}}});
   restored.append(100, 2);
   restored.complete(1);
@@ -188,7 +188,7 @@ TEST_CASE("As many runs are yielded as are asked for, from the oldest on") {
   CHECK(restored.completed(9).runs.size() == 3);
 }
 
-TEST_CASE("The ledger agrees with a simple model for every order of events") {
+TEST_CASE("the ledger agrees with a simple model for every order of events") {
   struct Model {
     std::int64_t next = 0;
     std::map<Sequence, std::int64_t> offsets;  // all of them
@@ -247,8 +247,7 @@ TEST_CASE("The ledger agrees with a simple model for every order of events") {
   }));
 }
 
-TEST_CASE(
-    "After any crash exactly the completed records of the map are suppressed, and never an incomplete one") {
+TEST_CASE("after any crash, exactly the finished records of the map are suppressed") {
   REQUIRE(rc::check("restore", [] {
     std::vector<std::int64_t> log;  // the offsets of a partition
     for (int count = *rc::gen::inRange(1, 300); count > 0; --count)
@@ -288,7 +287,7 @@ TEST_CASE(
   }));
 }
 
-TEST_CASE("a record that is not complete is found by its offset") {
+TEST_CASE("an unfinished record is found by its offset") {
   Ledger ledger(10);
   ledger.append(10, 3);
   ledger.append(100, 200);

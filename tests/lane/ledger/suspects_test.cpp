@@ -29,7 +29,7 @@ std::set<std::int64_t> found_in(const Suspects& suspects) {
 
 }  // namespace
 
-TEST_CASE("a suspect stays one until its record is finished, or an outage turns out to be the cause") {
+TEST_CASE("a suspect stays a suspect until its record finishes, or an outage was the cause") {
   Suspects suspects;
   suspects.note({{3, true}, {7, true}, {9, true}}, complete_but({3, 7, 9}));
   const auto version = suspects.version();
@@ -40,7 +40,7 @@ TEST_CASE("a suspect stays one until its record is finished, or an outage turns 
   CHECK(found_in(suspects) == std::set<std::int64_t>{3});
 }
 
-TEST_CASE("a suspect that is not delivered yet stays one, and another log has none") {
+TEST_CASE("an undelivered suspect stays a suspect, but not in another log") {
   Suspects suspects({120});
   suspects.note({}, complete_but({}));
   CHECK(suspects.contains(120));

@@ -54,14 +54,13 @@ WaitingRecords mixed() {
 
 }  // namespace
 
-TEST_CASE(
-    "what was kept back begins before what failed, and what was left behind is the last of the former") {
+TEST_CASE("withheld records begin before failed ones, and left-behind records come last among the withheld") {
   auto waiting = mixed();
   CHECK(order_of(waiting, start, false) == Numbers{1, 2, 3, 11, 12, 21, 22, 23});
   CHECK(waiting.size() == 0);
 }
 
-TEST_CASE("probes are by turns records that have not been tried and the records that failed longest ago") {
+TEST_CASE("probes alternate between untried records and the records that failed longest ago") {
   auto waiting = mixed();
   CHECK(order_of(waiting, start, true) == Numbers{1, 21, 2, 22, 3, 23, 11, 12});
 }
@@ -82,7 +81,7 @@ TEST_CASE("a record that fails as a probe is not the next probe") {
   CHECK(probes == Numbers{1, 21, 2, 1, 21, 2});
 }
 
-TEST_CASE("the turn of a probe passes to the others where none of its kind waits") {
+TEST_CASE("a turn without a record of its kind goes to the other kind") {
   WaitingRecords waiting;
   for (const std::uint64_t number : {1, 2, 3}) waiting.withhold(numbered(number));
   CHECK(order_of(waiting, start, true) == Numbers{1, 2, 3});
@@ -90,14 +89,14 @@ TEST_CASE("the turn of a probe passes to the others where none of its kind waits
   CHECK(order_of(waiting, start, true) == Numbers{21, 22, 23});
 }
 
-TEST_CASE("while the downstream works, no turn of a probe is used up") {
+TEST_CASE("no turn of a probe is used up while the downstream works") {
   auto waiting = mixed();
   CHECK(order_of(waiting, start, true, 1) == Numbers{1});
   CHECK(order_of(waiting, start, false, 1) == Numbers{2});
   CHECK(order_of(waiting, start, true, 1) == Numbers{21});
 }
 
-TEST_CASE("a record that failed waits until it is due, also as a probe") {
+TEST_CASE("a failed record waits until it is due, also as a probe") {
   WaitingRecords waiting;
   waiting.push(start + seconds(2), numbered(22));
   waiting.push(start + seconds(1), numbered(21));
@@ -112,7 +111,7 @@ TEST_CASE("a record that failed waits until it is due, also as a probe") {
   CHECK(waiting.next_due(false) == start + seconds(2));
 }
 
-TEST_CASE("what was kept back may begin at any time") {
+TEST_CASE("a withheld record may begin at any time") {
   WaitingRecords waiting;
   CHECK_FALSE(waiting.next_due(false));
   waiting.push(start, numbered(21));
@@ -124,7 +123,7 @@ TEST_CASE("what was kept back may begin at any time") {
   }
 }
 
-TEST_CASE("only fresh records that were kept back count as fresh") {
+TEST_CASE("only withheld fresh records count as fresh") {
   auto waiting = mixed();
   CHECK(waiting.size() == 8);
   CHECK(waiting.fresh() == 3);
@@ -133,7 +132,7 @@ TEST_CASE("only fresh records that were kept back count as fresh") {
   CHECK(waiting.fresh() == 2);
 }
 
-TEST_CASE("a chosen record is taken out wherever it waits, and the others keep their order") {
+TEST_CASE("a chosen record is removed from any place, and the others keep their order") {
   auto waiting = mixed();
   CHECK_FALSE(waiting.take(has_number(99)));
   for (const std::uint64_t number : {2, 11, 21}) {
@@ -145,7 +144,7 @@ TEST_CASE("a chosen record is taken out wherever it waits, and the others keep t
   CHECK(order_of(waiting, start, false) == Numbers{1, 3, 12, 22, 23});
 }
 
-TEST_CASE("each looks at all records, and clear gives all of them back") {
+TEST_CASE("each visits all records, and clear returns all of them") {
   auto waiting = mixed();
   const Numbers all{1, 2, 3, 11, 12, 21, 22, 23};
   Numbers seen;
@@ -172,7 +171,7 @@ handler::Item suspect(std::uint64_t sequence) {
 
 }  // namespace
 
-TEST_CASE("a suspect is no probe as long as another record waits, due or not") {
+TEST_CASE("a suspect does not probe while another record waits, due or not") {
   auto waiting = mixed();
   waiting.push(start - seconds(9), numbered(31), true);
   waiting.withhold(suspect(32));
@@ -185,7 +184,7 @@ TEST_CASE("a suspect is no probe as long as another record waits, due or not") {
   CHECK(order_of(waiting, start, true) == Numbers{32, 31});
 }
 
-TEST_CASE("while the downstream works, suspects and other failed records come in the order of their times") {
+TEST_CASE("while the downstream works, suspects and other failed records come by their times") {
   WaitingRecords waiting;
   waiting.push(start, numbered(1));
   waiting.push(start - seconds(1), numbered(2), true);
@@ -198,7 +197,7 @@ TEST_CASE("while the downstream works, suspects and other failed records come in
   CHECK(waiting.size() == 0);
 }
 
-TEST_CASE("what an outage acquits is a probe like any other failed record") {
+TEST_CASE("a record that an outage clears of suspicion probes like any other failed record") {
   WaitingRecords waiting;
   for (const std::uint64_t number : {1, 2, 3}) waiting.push(start, numbered(number), true);
   waiting.acquit([](const handler::Item& item) { return item.sequence != 2; });
@@ -208,7 +207,7 @@ TEST_CASE("what an outage acquits is a probe like any other failed record") {
   CHECK(waiting.clear().size() == 2);
 }
 
-TEST_CASE("while a record that is no suspect waits for its attempt, no suspect is due to probe with") {
+TEST_CASE("no suspect is due to probe while another record waits for its attempt") {
   WaitingRecords waiting;
   waiting.push(start, numbered(1), true);
   waiting.push(start + seconds(30), numbered(2));

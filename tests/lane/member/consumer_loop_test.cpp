@@ -138,7 +138,7 @@ class TestMember {
 
 }  // namespace
 
-TEST_CASE("a member that does not come to its commands takes a bounded number of them") {
+TEST_CASE("a member that does not run its commands accepts a bounded number of them") {
   const LaneContext context{};
   ConsumerLoop loop(context, LoopSettings{}, [] {});
   const auto kept = std::make_shared<int>(0);
@@ -147,7 +147,7 @@ TEST_CASE("a member that does not come to its commands takes a bounded number of
   CHECK(kept.use_count() == 65);
 }
 
-TEST_CASE("assigned partitions become lanes when their committed offsets are known, and begin there") {
+TEST_CASE("assigned partitions become lanes when their committed offsets are known, and begin at these") {
   TestMember member;
   member.start();
   member.group.assigns({first, second});
@@ -193,7 +193,7 @@ TEST_CASE("revoked partitions drain, commit, and are given back, in that order")
   CHECK(member.loop->stats().commits_acknowledged.get() == 1);
 }
 
-TEST_CASE("while a lane drains, this lane and the others are worked and committed") {
+TEST_CASE("while a lane drains, this lane and the others run records and commit") {
   TestMember member;
   member.settings.commit = {milliseconds(1), 1};
   member.group.acknowledges_all();
@@ -211,7 +211,7 @@ TEST_CASE("while a lane drains, this lane and the others are worked and committe
   CHECK(member.loop->lanes().size() == 2);
 }
 
-TEST_CASE("a drain begins with a commit of what has finished") {
+TEST_CASE("a drain begins with a commit of the finished records") {
   TestMember member;
   member.start_with({first});
   member.finish(0, 1);
@@ -223,7 +223,7 @@ TEST_CASE("a drain begins with a commit of what has finished") {
   CHECK(member.wait_for_state(State::draining));
 }
 
-TEST_CASE("what a commit that was refused held is committed again") {
+TEST_CASE("the offsets of a refused commit are committed again") {
   TestMember member;
   member.settings.commit = {milliseconds(1), 1};
   member.start_with({first});
@@ -240,7 +240,7 @@ TEST_CASE("what a commit that was refused held is committed again") {
   CHECK(member.loop->lanes().front()->stats().committed.offset.get() == 1);
 }
 
-TEST_CASE("partitions are given back after a refused commit, unless its reason passes") {
+TEST_CASE("partitions are given back after a refused commit, unless the reason is temporary") {
   TestMember member;
   member.start_with({first});
   member.handler.answer(0);
@@ -256,7 +256,7 @@ TEST_CASE("partitions are given back after a refused commit, unless its reason p
   CHECK(member.loop->stats().commits_failed.get() == 2);
 }
 
-TEST_CASE("a commit that is due during a join is put off until the join has ended") {
+TEST_CASE("a commit that is due during a join waits until the join has ended") {
   TestMember member;
   member.settings.commit = {milliseconds(1), 1};
   member.start_with({first});
@@ -268,7 +268,7 @@ TEST_CASE("a commit that is due during a join is put off until the join has ende
   CHECK(member.wait_for_call("commit orders:3:1"));
 }
 
-TEST_CASE("partitions that are lost end at once and commit nothing") {
+TEST_CASE("lost partitions end at once and commit nothing") {
   TestMember member;
   member.settings.commit = {milliseconds(1), 1};
   member.start_with({first, second}, 4);
@@ -300,7 +300,7 @@ TEST_CASE("a member that is admitted without partitions has an empty assignment"
   CHECK(member.group.calls() == Calls{"subscribe orders"});
 }
 
-TEST_CASE("a member that has lost its partitions has an assignment again when it is admitted again") {
+TEST_CASE("a member that has lost its partitions has an assignment again when the group admits it again") {
   TestMember member;
   member.group.admits_at(5);
   member.start_with({first});
@@ -335,7 +335,7 @@ TEST_CASE("a stop drains, commits, and then leaves the group") {
   CHECK_FALSE(member.loop->fatal());
 }
 
-TEST_CASE("a stop that is cut short abandons what is at work, and says how much") {
+TEST_CASE("a stop that is cut short abandons running records, and reports their number") {
   TestMember member;
   member.start_with({first});
   member.handler.ignore_stops();
@@ -348,7 +348,7 @@ TEST_CASE("a stop that is cut short abandons what is at work, and says how much"
   CHECK(member.group.calls("leave").size() == 1);
 }
 
-TEST_CASE("a member that has drained leaves when the others have, too") {
+TEST_CASE("a drained member leaves when the other members have drained, too") {
   TestMember member;
   member.start();
   member.settings.still_draining->add();
@@ -361,7 +361,7 @@ TEST_CASE("a member that has drained leaves when the others have, too") {
   CHECK(member.group.calls("leave").size() == 1);
 }
 
-TEST_CASE("a member leaves no group that is being joined") {
+TEST_CASE("a member does not leave while it joins the group") {
   TestMember member;
   member.context.lanes.drain = 2 * patience;
   member.start();
@@ -395,7 +395,7 @@ TEST_CASE("a command is called with each lane, and refused when the loop has end
   CHECK_FALSE(member.loop->post([](Lane&, TimePoint) {}));
 }
 
-TEST_CASE("a fatal error of the client ends the loop, and nothing is committed or left after it") {
+TEST_CASE("a fatal error of the client ends the loop, without further commits or a departure") {
   TestMember member;
   member.start_with({first});
   member.finish(0, 1);
@@ -411,17 +411,17 @@ TEST_CASE("a fatal error of the client ends the loop, and nothing is committed o
   CHECK(member.group.calls("leave").empty());
 }
 
-TEST_CASE("a group that may not be joined ends a member only if it never had partitions") {
+TEST_CASE("a group that denies access ends a member only if it never had partitions") {
   TestMember member;
   const kafka::ClientError denied{false, true, false, "group orders: access denied"};
-  SECTION("never") {
+  SECTION("the member never had partitions") {
     member.start();
     member.group.reports(denied);
     REQUIRE(member.loop->join(Deadline::in(patience)));
     REQUIRE(member.loop->fatal());
     CHECK(member.loop->fatal()->kind == ErrorKind::unavailable);
   }
-  SECTION("before") {
+  SECTION("the member had partitions") {
     member.start_with({first});
     member.group.reports(denied);
     member.pass_turn();
@@ -430,7 +430,7 @@ TEST_CASE("a group that may not be joined ends a member only if it never had par
   }
 }
 
-TEST_CASE("why there is no broker is known until one is connected, and then the log says so") {
+TEST_CASE("the reason for a missing broker is known until a broker connects, and then logged") {
   CapturedLog log;
   TestMember member;
   member.start();
@@ -444,7 +444,7 @@ TEST_CASE("why there is no broker is known until one is connected, and then the 
   CHECK_FALSE(member.loop->ended());
 }
 
-TEST_CASE("new settings hold for commits and for drains that begin after them") {
+TEST_CASE("new settings apply to commits, and to drains that begin later") {
   TestMember member;
   member.start_with({first});
   member.finish(0, 1);
@@ -464,7 +464,7 @@ TEST_CASE("new settings hold for commits and for drains that begin after them") 
   CHECK(member.wait_for_call("unassign orders:3"));
 }
 
-TEST_CASE("lanes are suspended, and go on") {
+TEST_CASE("lanes are suspended and resumed") {
   TestMember member;
   Suspensions suspensions;
   member.context.suspensions = &suspensions;
@@ -477,8 +477,7 @@ TEST_CASE("lanes are suspended, and go on") {
   CHECK(member.wait_for_state(State::running));
 }
 
-TEST_CASE(
-    "with auto.offset.reset: latest, a lane does not begin where the committed offset could not be read") {
+TEST_CASE("with auto.offset.reset: latest, a lane does not begin if its committed offset is unreadable") {
   for (const bool latest : {false, true}) {
     TestMember member;
     member.group.set_cooperative(false);  // otherwise the partition is added later in any case
@@ -503,7 +502,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("each rebalance event makes a member look for the topics of its pattern, and not subscribe again") {
+TEST_CASE("a rebalance makes a member look for topics of its pattern, but not subscribe again") {
   config::Config config;
   config.topics = {"^orders"};
   TestMember member;
@@ -526,7 +525,7 @@ TEST_CASE("each rebalance event makes a member look for the topics of its patter
   CHECK(member.group.calls("subscribe").size() == 1);
 }
 
-TEST_CASE("a client whose assignment differs from the lanes is put right") {
+TEST_CASE("a client whose assignment differs from the lanes is corrected") {
   TestMember member;
   member.start_with({first});
   member.group.forgets(first);

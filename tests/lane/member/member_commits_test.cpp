@@ -168,7 +168,7 @@ struct ExactMember : CommittingMember {
 
 }  // namespace
 
-TEST_CASE("a transaction that was refused for another reason than its size holds no lane") {
+TEST_CASE("a transaction that was refused for a reason other than its size holds no lane") {
   const int refusals = GENERATE(range(1, 9));
   ExactMember member;
   member.path->refuses_first(refusals);
@@ -187,7 +187,7 @@ TEST_CASE("a transaction that is refused for its size is sent in smaller request
   CHECK(commits < 6);
 }
 
-TEST_CASE("a transaction whose maps alone are too large is committed whole once its maps are shorter") {
+TEST_CASE("a transaction whose maps alone are too large is committed once its maps are shorter") {
   ExactMember member;
   member.path->refuses_above(1'000);
   REQUIRE(member.until_finished(1));
@@ -203,8 +203,7 @@ TEST_CASE("a transaction whose maps alone are too large is committed whole once 
   CHECK(commits < 100);
 }
 
-TEST_CASE(
-    "a commit that is refused for its size is sent in smaller requests, and at last with shorter maps") {
+TEST_CASE("a commit that is refused for its size is sent in smaller requests, finally with shorter maps") {
   const std::size_t most = GENERATE(20'000, 2'500, 1'000);  // some lanes together, a lane, less
   CommittingMember member;
   member.settings.commit = {std::chrono::hours(1), lanes};  // once the records of all lanes are finished
@@ -214,7 +213,7 @@ TEST_CASE(
   CHECK(member.loop->stats().commits_failed.get() > 0);
 }
 
-TEST_CASE("a commit that no size helps is not sent again and again at once") {
+TEST_CASE("a commit that is refused at any size is not repeated at once") {
   CommittingMember member;
   member.group.refuses_commits_above(0);
   member.begin();
@@ -245,7 +244,7 @@ TEST_CASE("a stop whose last commit fails names each partition and its offset, a
   CHECK(log.lines({event, "topic=orders partition=7 ", " offset=0 ", "records=1"}) == 1);
 }
 
-TEST_CASE("a stop whose last commit is refused for its size sends the commit in smaller requests") {
+TEST_CASE("a stop whose last commit is refused for its size commits in smaller requests") {
   CommittingMember member;
   member.settings.commit = {std::chrono::hours(1), 0};
   member.group.refuses_commits_above(2'500);  // a lane

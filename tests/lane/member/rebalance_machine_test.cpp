@@ -53,7 +53,7 @@ struct Story {
 
 }  // namespace
 
-TEST_CASE("a revocation during the drain of a stop waits for the lanes that are already leaving") {
+TEST_CASE("a revocation during the drain of a stop waits for the lanes that are already ending") {
   for (const bool cooperative : {false, true}) {
     Story story(cooperative);
     story.assign({0, 1});
@@ -76,8 +76,7 @@ TEST_CASE("a revocation during the drain of a stop waits for the lanes that are 
   }
 }
 
-TEST_CASE(
-    "an assignment that comes before a revocation is answered waits, and all of its partitions are read") {
+TEST_CASE("an assignment that comes before a revocation is answered waits, and begins complete") {
   for (const bool cooperative : {false, true}) {
     Story story(cooperative);
     story.assign({0, 1});
@@ -96,7 +95,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("lanes whose partitions the group gave to others while they drained end at once, uncommitted") {
+TEST_CASE("lanes whose partitions moved to others during their drain end at once, uncommitted") {
   for (const bool cooperative : {false, true}) {
     Story story(cooperative);
     story.assign({0, 1});
@@ -112,7 +111,7 @@ TEST_CASE("lanes whose partitions the group gave to others while they drained en
   }
 }
 
-TEST_CASE("an eager assignment without a revocation before it hands the old lanes over first") {
+TEST_CASE("an eager assignment without a revocation first ends the old lanes") {
   Story story(false);
   story.assign({0});
   story.machine.assigned(Story::some({0, 1}), story.lanes.now);
@@ -122,7 +121,7 @@ TEST_CASE("an eager assignment without a revocation before it hands the old lane
   CHECK(story.lanes.alive() == Story::set({0, 1}));
 }
 
-TEST_CASE("of an assignment whose offsets are awaited, a cooperative revocation takes only its own") {
+TEST_CASE("a cooperative revocation takes only its own partitions from a waiting assignment") {
   Story story(true);
   story.machine.assigned(Story::some({0, 1}), story.lanes.now);
   const auto first_question = story.lanes.answer();
@@ -136,7 +135,7 @@ TEST_CASE("of an assignment whose offsets are awaited, a cooperative revocation 
   CHECK(story.lanes.client == Story::set({0}));
 }
 
-TEST_CASE("a revocation of partitions that were never assigned gives the client none of them") {
+TEST_CASE("a revocation of partitions that were never assigned returns none of them to the client") {
   Story story(true);
   story.assign({0});
   story.revoke({0, 7});
@@ -145,7 +144,7 @@ TEST_CASE("a revocation of partitions that were never assigned gives the client 
   CHECK(story.machine.at_rest());
 }
 
-TEST_CASE("lost partitions end at once, in the middle of a drain too, and nothing of theirs is committed") {
+TEST_CASE("lost partitions end at once, also during a drain, and are not committed") {
   for (const bool cooperative : {false, true}) {
     Story story(cooperative);
     story.assign({0, 1});
@@ -158,7 +157,7 @@ TEST_CASE("lost partitions end at once, in the middle of a drain too, and nothin
   }
 }
 
-TEST_CASE("a stop answers an assignment whose offsets are awaited: the client could not leave the group") {
+TEST_CASE("a stop answers an assignment that waits for offsets, so that the client can leave the group") {
   Story story(false);
   story.machine.assigned(Story::some({0}), story.lanes.now);
   CHECK(story.lanes.answers == 0);
@@ -171,7 +170,7 @@ TEST_CASE("a stop answers an assignment whose offsets are awaited: the client co
   CHECK(story.machine.at_rest());
 }
 
-TEST_CASE("a stop while the group is joined again after a loss: what the join still brings begins no lane") {
+TEST_CASE("a stop after a loss begins no lane of the assignment that follows") {
   for (const bool cooperative : {false, true}) {
     Story story(cooperative);
     story.assign({0, 1});
@@ -188,7 +187,7 @@ TEST_CASE("a stop while the group is joined again after a loss: what the join st
   }
 }
 
-TEST_CASE("lanes that do not end, and a commit that nobody answers, keep a revocation up to its deadlines") {
+TEST_CASE("lanes that do not end and a commit without an answer delay a revocation up to its deadlines") {
   Story story(false);
   story.assign({0});
   story.revoke({0});
@@ -217,13 +216,13 @@ TEST_CASE("a commit that the coordinator cannot take yet is sent again before th
   story.pass(milliseconds(100));
   REQUIRE(story.lanes.committing);
 
-  SECTION("until it is taken") {
+  SECTION("the commit is accepted") {
     story.lanes.answer_commit();
     story.pass(milliseconds(10));
     CHECK(story.lanes.lanes.empty());
     CHECK(story.lanes.answers == before + 1);
   }
-  SECTION("or nobody can wait any longer") {
+  SECTION("the deadline passes") {
     story.lanes.refuse_commit();
     story.pass(seconds(2));
     CHECK(story.lanes.lanes.empty());
@@ -231,7 +230,7 @@ TEST_CASE("a commit that the coordinator cannot take yet is sent again before th
   }
 }
 
-TEST_CASE("where the client's assignment differs from the lanes, both are made the same again") {
+TEST_CASE("a difference between the client's assignment and the lanes is corrected") {
   for (const bool cooperative : {false, true}) {
     Story story(cooperative);
     story.assign({0, 1});
@@ -247,7 +246,7 @@ TEST_CASE("where the client's assignment differs from the lanes, both are made t
   }
 }
 
-TEST_CASE("a partition of the group that no lane reads gets a lane, whether or not the client has it") {
+TEST_CASE("a partition without a lane gets a lane, whether or not the client has the partition") {
   for (const bool cooperative : {false, true})
     for (const bool in_client : {false, true}) {
       Story story(cooperative);
@@ -268,7 +267,7 @@ TEST_CASE("a partition of the group that no lane reads gets a lane, whether or n
     }
 }
 
-TEST_CASE("where commits are exact, a lane does not begin at a guess") {
+TEST_CASE("with exact commits, a lane does not begin at a guessed offset") {
   for (const auto needs : {RebalanceMachine::Needs{}, exact}) {
     Story story(false, needs);
     story.machine.assigned(Story::some({0}), story.lanes.now);
@@ -284,7 +283,7 @@ TEST_CASE("where commits are exact, a lane does not begin at a guess") {
   }
 }
 
-TEST_CASE("where partitions can be added later, a partition whose offset cannot be read waits alone") {
+TEST_CASE("if partitions can be added later, a partition with an unreadable offset waits alone") {
   Story story(true, GENERATE(RebalanceMachine::Needs{}, exact));
   story.machine.assigned(Story::some({0, 1, 2}), story.lanes.now);
   auto partly = story.lanes.answer();
@@ -299,11 +298,11 @@ TEST_CASE("where partitions can be added later, a partition whose offset cannot 
   CHECK(story.lanes.asked_request == asked_before);  // the brokers are not asked all the time
   story.pass(milliseconds(1));
   CHECK(story.lanes.asked == Story::some({0}));
-  SECTION("until it can be read") {
+  SECTION("the offset can be read later") {
     story.machine.committed_offsets(story.lanes.answer(), story.lanes.now);
     CHECK(story.lanes.alive() == Story::set({0, 1, 2}));
   }
-  SECTION("and is not added before a revocation is answered, which waits for its lanes") {
+  SECTION("a revocation first waits for its lanes") {
     story.revoke({1});
     CHECK(story.machine.rebalancing());
     const auto question = story.lanes.asked_request;
@@ -316,12 +315,12 @@ TEST_CASE("where partitions can be added later, a partition whose offset cannot 
     story.machine.committed_offsets(story.lanes.answer(), story.lanes.now);
     CHECK(story.lanes.alive() == Story::set({0, 2}));
   }
-  SECTION("and leaves without a lane when it is revoked") {
+  SECTION("the partition is revoked") {
     story.revoke({0});
     CHECK(story.lanes.answers == 2);
     CHECK(story.lanes.alive() == Story::set({1, 2}));
   }
-  SECTION("and a stop does not answer again") {
+  SECTION("a stop does not answer again") {
     story.machine.stop(story.lanes.now);
     CHECK(story.lanes.answers == 1);
     story.finish();
@@ -331,7 +330,7 @@ TEST_CASE("where partitions can be added later, a partition whose offset cannot 
   CHECK(story.lanes.client == story.lanes.alive());
 }
 
-TEST_CASE("under the eager protocol, an assignment is whole or waits") {
+TEST_CASE("under the eager protocol, an assignment begins as a whole or waits") {
   Story story(false, exact);
   story.machine.assigned(Story::some({0, 1}), story.lanes.now);
   auto partly = story.lanes.answer();
@@ -343,7 +342,7 @@ TEST_CASE("under the eager protocol, an assignment is whole or waits") {
   CHECK(story.lanes.asked == Story::some({0, 1}));
 }
 
-TEST_CASE("a partition whose offset cannot be read costs the others neither their offset nor their map") {
+TEST_CASE("a partition with an unreadable offset costs the others neither their offsets nor their maps") {
   Story story(false);
   story.machine.assigned(Story::some({0, 1}), story.lanes.now);
   auto partly = story.lanes.answer();
@@ -354,7 +353,7 @@ TEST_CASE("a partition whose offset cannot be read costs the others neither thei
                                  {{"orders", 0}, 0}, {{"orders", 1}, kafka::unread_offset}});
 }
 
-TEST_CASE("where commits are exact, a lane whose map cannot be compared with its topic does not begin") {
+TEST_CASE("with exact commits, a lane does not begin if its map cannot be compared with its topic") {
   const std::string map = encode(CompletionMap{0, {{1, 4}}});
   const RebalanceMachine::Needs begins_at_end{.offset = true};
   const auto [metadata, needs, waits] = GENERATE_REF(table<std::string, RebalanceMachine::Needs, bool>(

@@ -268,7 +268,7 @@ class Simulation {
 
 }  // namespace
 
-TEST_CASE("whatever overlaps: one lane a partition, nothing unassigned that lives, everything answered") {
+TEST_CASE("at any overlap, each partition has one lane and each event gets its answer") {
   for (const bool eager : {true, false})
     for (std::uint32_t seed = 1; seed <= 1000; ++seed) {
       INFO((eager ? "eager" : "cooperative") << ", seed " << seed);

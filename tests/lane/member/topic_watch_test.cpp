@@ -32,7 +32,7 @@ struct Watched {
 
 }  // namespace
 
-TEST_CASE("a topic that the pattern finds later is subscribed to, but dead letters are not") {
+TEST_CASE("a topic that the pattern finds later is subscribed to, except dead letters") {
   Watched member({"orders"});
   CHECK(member.group.calls() == Calls{"subscribe orders"});
   member.watch->advance(true, member.now);
@@ -42,7 +42,7 @@ TEST_CASE("a topic that the pattern finds later is subscribed to, but dead lette
   CHECK(member.group.calls("subscribe") == Calls{"subscribe orders", "subscribe orders orders-eu"});
 }
 
-TEST_CASE("the subscription changes only at rest, and to what was found last") {
+TEST_CASE("the subscription changes only at rest, and to the topics found last") {
   Watched member({"orders"});
   member.watch->advance(true, member.now);
   member.finds({"orders", "orders-eu"});
@@ -53,7 +53,7 @@ TEST_CASE("the subscription changes only at rest, and to what was found last") {
   CHECK(member.group.calls("subscribe") == Calls{"subscribe orders", "subscribe orders orders-asia"});
 }
 
-TEST_CASE("nothing changes if the same topics are found, or none, or no broker answers") {
+TEST_CASE("nothing changes if the same topics are found, if none are, or if no broker answers") {
   Watched member({"orders", "orders-eu"});
   for (const auto& topics : {std::vector<std::string>{"orders-eu", "orders"}, {"refunds"}, {}}) {
     member.finds(topics);
@@ -66,7 +66,7 @@ TEST_CASE("nothing changes if the same topics are found, or none, or no broker a
   CHECK(member.group.calls("subscribe") == Calls{"subscribe orders orders-eu"});
 }
 
-TEST_CASE("a member whose pattern finds nothing subscribes once there is a topic") {
+TEST_CASE("a member whose pattern finds nothing subscribes once a topic exists") {
   Watched member({});
   CHECK(member.group.calls().empty());
   member.finds({"orders"});
@@ -74,7 +74,7 @@ TEST_CASE("a member whose pattern finds nothing subscribes once there is a topic
   CHECK(member.group.calls("subscribe") == Calls{"subscribe orders"});
 }
 
-TEST_CASE("all topics are looked up now and then, and soon after an error or a look that failed") {
+TEST_CASE("topics are looked up regularly, and soon after an error or a failed look") {
   Watched member({"orders"});
   const auto asked = [&] {
     member.watch->advance(true, member.now);
@@ -96,7 +96,7 @@ TEST_CASE("all topics are looked up now and then, and soon after an error or a l
   CHECK(asked() == 4);
 }
 
-TEST_CASE("a member looks soon after a rebalance, unless its own new subscription may be the reason") {
+TEST_CASE("a member looks soon after a rebalance, unless its own new subscription may be the cause") {
   Watched member({"orders"});
   const auto asked_after_rebalance = [&] {
     member.watch->on_rebalance(member.now);

@@ -49,7 +49,7 @@ const Calls paused_once{"seek to 3", "pause", "resume at 3"};
 
 }  // namespace
 
-TEST_CASE_METHOD(SilentPartition, "a partition that falls silent is sought, paused and resumed, then more") {
+TEST_CASE_METHOD(SilentPartition, "a silent partition is sought, paused, resumed, and then more") {
   begin();
   fall_silent();
   pass(silence_unit - seconds(3));
@@ -72,7 +72,7 @@ TEST_CASE_METHOD(SilentPartition, "a partition that falls silent is sought, paus
   CHECK_THAT(why, Catch::Contains("orders:3 has delivered nothing for 24") && Catch::Contains("at offset 3"));
 }
 
-TEST_CASE_METHOD(SilentPartition, "a lane is shown as silent from the first step until something comes") {
+TEST_CASE_METHOD(SilentPartition, "a lane is shown as silent from the first step until a record comes") {
   const auto silent = [&] { return Duration(world.lane->stats().silent_ns.get()); };
   begin();
   fall_silent();
@@ -86,7 +86,7 @@ TEST_CASE_METHOD(SilentPartition, "a lane is shown as silent from the first step
   CHECK(silent() == Duration::zero());
 }
 
-TEST_CASE_METHOD(SilentPartition, "a silent partition's leader is asked for anew") {
+TEST_CASE_METHOD(SilentPartition, "the client looks for the leader of a silent partition again") {
   begin();
   fall_silent();
   CHECK(world.partition.log_questions == 1);
@@ -94,7 +94,8 @@ TEST_CASE_METHOD(SilentPartition, "a silent partition's leader is asked for anew
   CHECK(world.partition.doubts > 0);
 }
 
-TEST_CASE_METHOD(SilentPartition, "a record ends the silence, and the next one begins from the first step") {
+TEST_CASE_METHOD(SilentPartition,
+                 "a record ends the silence, and the next silence begins with the first step") {
   begin();
   fall_silent();
   pass(2 * silence_unit + seconds(5));
@@ -109,8 +110,7 @@ TEST_CASE_METHOD(SilentPartition, "a record ends the silence, and the next one b
   CHECK(count(SilenceStep::seek) == 2);
 }
 
-TEST_CASE_METHOD(SilentPartition,
-                 "a log that ends in markers of transactions is not taken for a silent one") {
+TEST_CASE_METHOD(SilentPartition, "a log that ends in transaction markers does not count as silent") {
   world.partition.add_end(3);  // the client reports it again after a seek
   begin();
   pass(200 * silence_unit);
@@ -119,7 +119,7 @@ TEST_CASE_METHOD(SilentPartition,
   CHECK_FALSE(demand());
 }
 
-TEST_CASE_METHOD(SilentPartition, "a partition at its end is not silent, however long") {
+TEST_CASE_METHOD(SilentPartition, "a partition at its end is never silent") {
   world.partition.high_watermark = 3;
   begin();
   pass(100 * silence_unit);
@@ -136,7 +136,7 @@ TEST_CASE_METHOD(SilentPartition, "a partition whose records come slowly is not 
   CHECK(calls() == Calls{});
 }
 
-TEST_CASE_METHOD(SilentPartition, "a leader that does not answer is an outage and not a silent partition") {
+TEST_CASE_METHOD(SilentPartition, "a leader that does not answer is an outage, not a silent partition") {
   world.partition.leader = "timed out";
   begin();
   pass(100 * silence_unit);
@@ -145,7 +145,7 @@ TEST_CASE_METHOD(SilentPartition, "a leader that does not answer is an outage an
   CHECK_FALSE(demand());
 }
 
-TEST_CASE_METHOD(SilentPartition, "an outage in a silence does not count") {
+TEST_CASE_METHOD(SilentPartition, "an outage does not count for the duration of a silence") {
   begin();
   fall_silent();
   pass(silence_unit + seconds(5));
@@ -159,7 +159,7 @@ TEST_CASE_METHOD(SilentPartition, "an outage in a silence does not count") {
   CHECK_FALSE(demand());
 }
 
-TEST_CASE_METHOD(SilentPartition, "a rebalance stops all partitions, and none of them is silent") {
+TEST_CASE_METHOD(SilentPartition, "a rebalance stops all partitions, and none counts as silent") {
   world.context.rebalancing = true;
   begin();
   pass(100 * silence_unit);
@@ -167,7 +167,7 @@ TEST_CASE_METHOD(SilentPartition, "a rebalance stops all partitions, and none of
   CHECK(world.partition.log_questions == 0);
 }
 
-TEST_CASE_METHOD(SilentPartition, "a partition that gives an error is not silent") {
+TEST_CASE_METHOD(SilentPartition, "a partition with an error is not silent") {
   begin();
   world.partition.log.push_back({kafka::Pop::error, 3, {}, 0});
   world.work();
@@ -176,7 +176,7 @@ TEST_CASE_METHOD(SilentPartition, "a partition that gives an error is not silent
   CHECK(log.lines({"partition silent"}) == 0);
 }
 
-TEST_CASE_METHOD(SilentPartition, "a lane that is held asks nothing of a silent client") {
+TEST_CASE_METHOD(SilentPartition, "a held lane takes no steps against a silence") {
   world.context.lanes.pause_after = std::chrono::hours(10);
   Suspensions suspensions;
   world.context.suspensions = &suspensions;
@@ -187,7 +187,7 @@ TEST_CASE_METHOD(SilentPartition, "a lane that is held asks nothing of a silent 
 }
 
 TEST_CASE_METHOD(SilentPartition,
-                 "a log whose records retention deleted while the lane was at their end is not silent") {
+                 "a lane at the end of its log is not silent if retention deletes the records before") {
   world.partition.high_watermark = 3;
   world.partition.log_start = 3;
   begin();
@@ -196,7 +196,7 @@ TEST_CASE_METHOD(SilentPartition,
   CHECK(calls() == Calls{});
 }
 
-TEST_CASE_METHOD(SilentPartition, "a lane whose position is not known seeks nowhere") {
+TEST_CASE_METHOD(SilentPartition, "a lane without a known position does not seek") {
   world.partition.log.clear();
   begin(kafka::no_offset);
   fall_silent();
@@ -204,7 +204,8 @@ TEST_CASE_METHOD(SilentPartition, "a lane whose position is not known seeks nowh
   CHECK(calls() == Calls{"pause", "resume at -1", "pause", "resume at -1"});
 }
 
-TEST_CASE_METHOD(SilentPartition, "a lane that begins with new clients goes on where the one before it was") {
+TEST_CASE_METHOD(SilentPartition,
+                 "a lane that begins with new clients continues the steps of the lane before") {
   begin();
   fall_silent();
   pass(4 * silence_unit + seconds(10));
@@ -218,7 +219,7 @@ TEST_CASE_METHOD(SilentPartition, "a lane that begins with new clients goes on w
   CHECK(demand() == SilenceStep::restart);
 }
 
-TEST_CASE_METHOD(SilentPartition, "a partition that is silent from the start is not worth a restart") {
+TEST_CASE_METHOD(SilentPartition, "a partition that is silent from the start does not request a restart") {
   world.partition.log.clear();
   begin(0);
   fall_silent();
@@ -228,7 +229,7 @@ TEST_CASE_METHOD(SilentPartition, "a partition that is silent from the start is 
   CHECK(count(SilenceStep::seek) > 10);
 }
 
-TEST_CASE("new clients are new for every partition that is silent, and what comes is remembered") {
+TEST_CASE("new clients count for every silent partition, and a record's arrival is remembered") {
   Silences silences;
   const kafka::TopicPartition one{"orders", 1};
   const kafka::TopicPartition two{"orders", 2};

@@ -20,14 +20,14 @@ PositionJudge in_doubt(std::int64_t expected, std::int64_t end_seen = kafka::no_
 
 }  // namespace
 
-TEST_CASE("a leader of the past is not believed: one answer that knows the offset is enough to stay") {
+TEST_CASE("an outdated leader is not believed: one answer that knows the offset suffices to stay") {
   auto judge = in_doubt(1816);
   for (int i = 0; i < 20; ++i)
     CHECK(judge.hear({0, 7}, started + milliseconds(700) * i) == Verdict::ask_again);
   CHECK(judge.hear({0, 1816}, started + seconds(14)) == Verdict::stay);
 }
 
-TEST_CASE("a log that ends before the offset for long enough, in enough answers, is another one") {
+TEST_CASE("a log that ends before the offset for long enough, in enough answers, is a new log") {
   auto judge = in_doubt(20);
   for (int i = 0; i < 30; ++i)
     CHECK(judge.hear({0, 0}, started + milliseconds(10) * i) == Verdict::ask_again);
@@ -36,20 +36,20 @@ TEST_CASE("a log that ends before the offset for long enough, in enough answers,
   CHECK(judge.log_start() == 0);
 }
 
-TEST_CASE("few answers decide nothing, however far apart they are") {
+TEST_CASE("too few answers decide nothing, however far apart they are") {
   auto judge = in_doubt(20);
   for (std::uint32_t i = 1; i < PositionJudge::least_answers; ++i)
     CHECK(judge.hear({0, 5}, started + seconds(100) * i) == Verdict::ask_again);
   CHECK(judge.hear({0, 5}, started + seconds(1000)) == Verdict::start_over);
 }
 
-TEST_CASE("retention that has overtaken the offset leads forward to the log's start, and no further") {
+TEST_CASE("retention that has passed the offset moves it forward to the log's start, and no further") {
   auto judge = in_doubt(100);
   CHECK(judge.hear({10000, 20100}, started) == Verdict::forward);
   CHECK(judge.log_start() == 10000);
 }
 
-TEST_CASE("a log that has grown past the offset is compared by the last record that was taken") {
+TEST_CASE("a log that has grown past the offset is compared by the last taken record") {
   auto judge = in_doubt(20, 0, true);
   CHECK(judge.hear({0, 30}, started) == Verdict::compare);
   CHECK(PositionJudge(judge).compared(Comparison::same) == Verdict::stay);
@@ -58,7 +58,7 @@ TEST_CASE("a log that has grown past the offset is compared by the last record t
   CHECK(PositionJudge(judge).compared(Comparison::impossible) == Verdict::start_over);
 }
 
-TEST_CASE("without a record to compare, a log that was seen empty or growing is another one") {
+TEST_CASE("without a record to compare, a log that was empty or growing counts as new") {
   CHECK(in_doubt(20, 0).hear({0, 30}, started) == Verdict::start_over);
   CHECK(in_doubt(20, 7).hear({0, 30}, started) == Verdict::stay);
   auto growing = in_doubt(20, 7);
@@ -69,7 +69,7 @@ TEST_CASE("without a record to compare, a log that was seen empty or growing is 
   CHECK(impossible.compared(Comparison::impossible) == Verdict::stay);
 }
 
-TEST_CASE("a new doubt begins without what the last one has heard") {
+TEST_CASE("a new doubt ignores the answers of the last one") {
   auto judge = in_doubt(20, 0);
   for (int i = 0; i < 10; ++i) (void)judge.hear({0, 3 + i}, started + seconds(i));
   judge.end();

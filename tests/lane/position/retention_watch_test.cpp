@@ -5,7 +5,7 @@
 using namespace laneway;
 using namespace laneway::lane;
 
-TEST_CASE("a lane that stands still is in danger when the next step of the log's start reaches it") {
+TEST_CASE("a lane without progress is in danger if the next step of the log's start reaches it") {
   RetentionWatch watch;
   watch.observe({0, 10000}, 2500);
   CHECK_FALSE(watch.in_danger());
@@ -17,7 +17,7 @@ TEST_CASE("a lane that stands still is in danger when the next step of the log's
   CHECK(watch.last_step() == 1000);
 }
 
-TEST_CASE("a lane that goes on as fast as the log's start is in no danger, however near") {
+TEST_CASE("a lane as fast as the log's start is in no danger, however near") {
   RetentionWatch watch;
   for (std::int64_t start = 0; start < 10000; start += 1000) {
     watch.observe({start, start + 900}, start + 890);
@@ -25,7 +25,7 @@ TEST_CASE("a lane that goes on as fast as the log's start is in no danger, howev
   }
 }
 
-TEST_CASE("a lane that has caught up is in no danger, and one that goes on leaves it") {
+TEST_CASE("a lane that has caught up is in no danger, and a lane that goes on leaves the danger") {
   RetentionWatch watch;
   watch.observe({0, 100}, 100);
   watch.observe({100, 100}, 100);
@@ -36,7 +36,7 @@ TEST_CASE("a lane that has caught up is in no danger, and one that goes on leave
   CHECK_FALSE(watch.in_danger());
 }
 
-TEST_CASE("a log that was made anew is watched anew, and unknown offsets tell nothing") {
+TEST_CASE("a recreated log is watched from the beginning, and unknown offsets are ignored") {
   RetentionWatch watch;
   watch.observe({0, 100}, 50);
   watch.observe({40, 100}, 50);

@@ -33,7 +33,7 @@ struct WatchedSilence {
 
 }  // namespace
 
-TEST_CASE("the steps against a silence come after 1, 2, 4 and 8 units of it") {
+TEST_CASE("the steps against a silence come after 1, 2, 4 and 8 units of time") {
   WatchedSilence silence;
   silence.watch.came(silence.now);
   CHECK(silence.pass(watch_unit) == Steps{});  // from the first answer on
@@ -47,14 +47,14 @@ TEST_CASE("the steps against a silence come after 1, 2, 4 and 8 units of it") {
   CHECK(silence.pass(seconds(1)) == Steps{SilenceStep::restart});
 }
 
-TEST_CASE("a partition that is not worth a restart is sought again and again") {
+TEST_CASE("a partition without a restart is sought again and again") {
   WatchedSilence silence;
   silence.watch.came(silence.now);
   (void)silence.pass(4 * watch_unit + seconds(1), false);
   CHECK(silence.pass(80 * watch_unit, false) == Steps(10, SilenceStep::seek));
 }
 
-TEST_CASE("what comes ends a silence, and so does an answer that there is nothing") {
+TEST_CASE("a silence ends with a record, or with the answer that there is no record") {
   const bool answered = GENERATE(false, true);
   WatchedSilence silence;
   silence.watch.came(silence.now);
@@ -67,7 +67,7 @@ TEST_CASE("what comes ends a silence, and so does an answer that there is nothin
   CHECK(silence.pass(watch_unit + seconds(1)) == Steps{SilenceStep::seek});
 }
 
-TEST_CASE("what an earlier lane has tried is not tried again") {
+TEST_CASE("a step of an earlier lane is not repeated") {
   WatchedSilence silence;
   silence.watch.came(silence.now);
   silence.watch.has_tried(SilenceStep::rejoin);
@@ -75,7 +75,7 @@ TEST_CASE("what an earlier lane has tried is not tried again") {
   CHECK(silence.pass(seconds(1)) == Steps{SilenceStep::restart});
 }
 
-TEST_CASE("the leader is asked once a unit, and twice in a silence") {
+TEST_CASE("the leader is asked once a unit, and twice during a silence") {
   SilenceWatch watch(watch_unit);
   const TimePoint now{std::chrono::hours(1)};
   watch.came(now);
@@ -88,7 +88,7 @@ TEST_CASE("the leader is asked once a unit, and twice in a silence") {
   CHECK(watch.next_question() == now + watch_unit + watch_unit / 2);
 }
 
-TEST_CASE("an answer that comes hours late brings one step, and the next one has its time") {
+TEST_CASE("an answer that comes hours late causes one step, and the next step has its own time") {
   WatchedSilence silence;
   silence.watch.came(silence.now);
   silence.watch.hear(true, silence.now);
@@ -100,7 +100,7 @@ TEST_CASE("an answer that comes hours late brings one step, and the next one has
   CHECK(silence.pass(seconds(1)) == Steps{SilenceStep::pause});
 }
 
-TEST_CASE("only time between two answers in a row counts, and steps come in their order") {
+TEST_CASE("only time between two successive answers counts, and steps come in order") {
   REQUIRE(rc::check("silence watch", [](const std::vector<std::uint8_t>& events) {
     SilenceWatch watch(watch_unit);
     TimePoint now{std::chrono::hours(1)};

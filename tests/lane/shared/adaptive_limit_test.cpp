@@ -33,7 +33,7 @@ TEST_CASE("an adaptive limit begins at min, and a 429 lowers the permits") {
   CHECK(report.why.find("429") != std::string::npos);
 }
 
-TEST_CASE("an opening breaker halves the limit once, and calls of the outage change nothing") {
+TEST_CASE("an opening breaker halves the limit once, and calls during the outage change nothing") {
   AdaptiveLimit limit({config::LimitAlgorithm::aimd, 1}, 64);
   auto now = SteadyClock::now();
   for (int i = 0; i < 100; ++i) end_calls(limit, {.worked = 100, .latency = milliseconds(5)}, now);
@@ -47,7 +47,7 @@ TEST_CASE("an opening breaker halves the limit once, and calls of the outage cha
   CHECK(report.to == before / 2);
 }
 
-TEST_CASE("other bounds take effect at once") {
+TEST_CASE("changed bounds take effect at once") {
   AdaptiveLimit limit(vegas, 64);
   limit.change({config::LimitAlgorithm::vegas, 8}, 16, SteadyClock::now());
   CHECK(limit.permits().limit() == 8);
@@ -110,7 +110,7 @@ struct SubscribersLane : PooledLane {
   AdaptiveLimit limit{{config::LimitAlgorithm::aimd, 32}, 64};
 };
 
-TEST_CASE("a subscriber that is out does not lower the limit of the others") {
+TEST_CASE("a subscriber's outage does not lower the limit of the others") {
   std::atomic<int> done{0};
   std::atomic<int> failed{0};
   ScriptedHandler send([&](const handler::Attempt& attempt) {
@@ -136,7 +136,7 @@ TEST_CASE("a subscriber that is out does not lower the limit of the others") {
   CHECK(test.limit.limit() >= 32);
 }
 
-TEST_CASE("a subscriber that is called too often gets a pace of its own, and the limit stays") {
+TEST_CASE("a subscriber that answers 429 gets its own pace, and the limit stays") {
   ScriptedHandler send([](const handler::Attempt& attempt) {
     return attempt.record.key() == "busy" ? throttled() : Outcome::done();
   });
@@ -153,7 +153,7 @@ TEST_CASE("a subscriber that is called too often gets a pace of its own, and the
   CHECK(test.changes(delivery::LimitReason::throttled) == 0);
 }
 
-TEST_CASE("behind a limit, a record that is refused again and again does not wait longer and longer") {
+TEST_CASE("with a limit, a record that is refused repeatedly does not wait longer each time") {
   AdaptiveLimit limit(vegas, 64);
   TestLane test;
   test.stage().adaptive = &limit;

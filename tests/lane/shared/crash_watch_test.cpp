@@ -18,7 +18,7 @@ CrashWatch life_after(const LifeMarker& before, ProcessId process = 0) {
 
 }  // namespace
 
-TEST_CASE("lives without progress are counted, progress and a clean end set them back") {
+TEST_CASE("lives without progress are counted, and progress or a clean end resets the count") {
   const CrashWatch first = life_after({});
   CHECK(first.marker() == LifeMarker{1, {}, 0});
   CHECK_FALSE(first.begins_unclean());
@@ -39,7 +39,7 @@ TEST_CASE("lives without progress are counted, progress and a clean end set them
   CHECK(second.marker() == LifeMarker{});
 }
 
-TEST_CASE("each group is committed before it begins, also one that is as long as the one before") {
+TEST_CASE("each group is committed before it begins, also after a group of the same length") {
   CrashWatch watch({.lives = 2, .among = 256}, 3);
   watch.suspect(100, 16);
   const auto first = watch.version();
@@ -48,7 +48,7 @@ TEST_CASE("each group is committed before it begins, also one that is as long as
   CHECK(watch.version() != first);
 }
 
-TEST_CASE("a suspect of several lives is condemned, another one begins anew") {
+TEST_CASE("a suspect of several lives is condemned, and a new suspect starts the count again") {
   CrashWatch third({2, {}, 0}, 3);
   third.suspect(7);
   CHECK_FALSE(third.condemned(7));
@@ -69,7 +69,7 @@ TEST_CASE("a suspect of several lives is condemned, another one begins anew") {
   CHECK_FALSE(CrashWatch(died(fourth), 4).condemned(8));
 }
 
-TEST_CASE("a life in which nothing is begun says nothing, and changes nothing") {
+TEST_CASE("a life that begins nothing is not logged and changes nothing") {
   CrashWatch idle({1, {}, 0, 0, {7}}, 3, 8);
   CHECK(idle.version() == 0);
   CHECK(died(idle) == LifeMarker{1, {}, 0, 0, {7}});
@@ -82,7 +82,7 @@ TEST_CASE("a life in which nothing is begun says nothing, and changes nothing") 
   CHECK(idle.marker() == LifeMarker{1, {}, 0, 0, {8}});
 }
 
-TEST_CASE("a process that gets the partition again knows that losing it was no death") {
+TEST_CASE("a process that gets the partition again does not count its loss as a death") {
   const auto lost = died(life_after({}, 7));
   CHECK(lost == LifeMarker{1, {}, 0, 0, {7}});
   CHECK_FALSE(life_after(lost, 7).begins_unclean());
@@ -105,7 +105,7 @@ TEST_CASE("a marker names the newest of many processes") {
   CHECK(marker.by == std::vector<ProcessId>{13, 14, 15, 16, 17, 18, 19, 20});
 }
 
-TEST_CASE("losses by processes that all come back condemn no record") {
+TEST_CASE("losses by processes that return condemn no record") {
   LifeMarker marker;
   for (int i = 0; i < 100; ++i) {
     CrashWatch watch(marker, 3, static_cast<ProcessId>(i % 3 + 1));
@@ -115,7 +115,7 @@ TEST_CASE("losses by processes that all come back condemn no record") {
   }
 }
 
-TEST_CASE("care that is not needed is over after a few groups, each larger than the one before") {
+TEST_CASE("unneeded care ends after a few growing groups") {
   CrashWatch watch({4, {}, 0}, 3);
   std::uint32_t groups = 0;
   std::int64_t offset = 0;
@@ -135,14 +135,14 @@ TEST_CASE("care that is not needed is over after a few groups, each larger than 
   CHECK(watch.marker() == LifeMarker{});
 }
 
-TEST_CASE("a careful life that ends cleanly leaves what it knew") {
+TEST_CASE("a careful life that ends cleanly leaves its suspicion") {
   CrashWatch watch({4, 9, 0}, 3);
   watch.suspect(9);
   watch.end_cleanly();
   CHECK(watch.marker() == LifeMarker{4, 9, 0});
 }
 
-TEST_CASE("where the lane takes one record at a time, care ends after as many groups as are needed") {
+TEST_CASE("with one record at a time, care ends after the fixed number of groups") {
   CrashWatch watch({2, {}, 0}, 3);
   for (std::uint32_t i = 0; i < CrashWatch::careful_groups; ++i) {
     REQUIRE(watch.careful());
@@ -152,8 +152,7 @@ TEST_CASE("where the lane takes one record at a time, care ends after as many gr
   CHECK_FALSE(watch.careful());
 }
 
-TEST_CASE(
-    "the group in which a process died is run in parts, and a suspect alone, before groups grow again") {
+TEST_CASE("the group of a death runs in parts, and its suspect alone, before groups grow again") {
   CrashWatch after_group({3, {}, 0, 256}, 3);
   for (std::int64_t offset = 0; offset < 256; offset += 16) {
     CHECK(after_group.group() == 16);
@@ -175,7 +174,7 @@ TEST_CASE(
   CHECK(after_suspect.group() == 4);
 }
 
-TEST_CASE("without max_crashes nothing is written and nobody is careful") {
+TEST_CASE("without max_crashes nothing is stored and no lane is careful") {
   CrashWatch watch({7, 3, 5}, 0);
   watch.progressed();
   watch.end_cleanly();
@@ -185,7 +184,7 @@ TEST_CASE("without max_crashes nothing is written and nobody is careful") {
   CHECK_FALSE(watch.condemned(3));
 }
 
-TEST_CASE("careful lanes have their turn one after the other") {
+TEST_CASE("careful lanes take turns") {
   const TimePoint now{seconds(1)};
   CarefulTurn turn;
   std::vector<int> lanes{1, 2, 3};

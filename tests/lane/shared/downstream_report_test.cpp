@@ -7,7 +7,7 @@ using namespace laneway;
 using namespace laneway::lane;
 using delivery::Breaker;
 
-TEST_CASE("a downstream reports how many calls failed how in the last minute, and all of them in total") {
+TEST_CASE("a downstream reports the failed calls of the last minute by kind, and the totals") {
   Downstream downstream("shop:443", {.breaker = {.failures = 5, .window = seconds(30), .probe = seconds(5)}});
   TimePoint now{seconds(1000)};
   CHECK_FALSE(downstream.report(now).has_worked);
@@ -28,7 +28,7 @@ TEST_CASE("a downstream reports how many calls failed how in the last minute, an
   CHECK(report.totals == delivery::CallTally::Totals{99, 0, 0, 1, 0, 0});
 }
 
-TEST_CASE("a downstream reports that rejected records are kept, until as many are done") {
+TEST_CASE("a downstream reports that rejected records are kept, until enough records are done") {
   Downstream downstream("shop:443", {.breaker = {}, .most_rejections = 1});
   const TimePoint now{seconds(1000)};
   while (downstream.admits_rejection(now)) CHECK_FALSE(downstream.report(now).keeps_rejected);
@@ -37,7 +37,7 @@ TEST_CASE("a downstream reports that rejected records are kept, until as many ar
   CHECK_FALSE(downstream.report(now).keeps_rejected);
 }
 
-TEST_CASE("of an outage the downstream reports since when, and the calls since then") {
+TEST_CASE("during an outage the downstream reports its beginning and the calls since then") {
   Downstream downstream("shop:443", {.breaker = {.failures = 3, .window = seconds(30), .probe = seconds(5)}});
   TimePoint now{seconds(1000)};
   downstream.worked(4000, milliseconds(1), now);
@@ -51,7 +51,7 @@ TEST_CASE("of an outage the downstream reports since when, and the calls since t
   CHECK(report.calls.failed > 0);
 }
 
-TEST_CASE("the log has the beginning of an outage with what follows, and its end with its length") {
+TEST_CASE("the log has the beginning of an outage with its effects, and its end with its duration") {
   const CapturedLog log;
   Downstream downstream("shop:443", {.breaker = {.failures = 1, .window = seconds(30), .probe = seconds(5)}});
   TimePoint now{seconds(1000)};

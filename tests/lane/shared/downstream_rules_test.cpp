@@ -24,7 +24,7 @@ int given_up(Downstream& downstream, int rejections) {
 
 }  // namespace
 
-TEST_CASE("calls that take longer than the limit are failures, each call of its own") {
+TEST_CASE("each call that takes longer than the limit is a failure") {
   auto rules = sensitive();
   rules.slow = seconds(1);
   Downstream downstream("shop", rules);
@@ -35,7 +35,7 @@ TEST_CASE("calls that take longer than the limit are failures, each call of its 
   CHECK(downstream.report(opening).last_failure == "calls take longer than breaker.slow");
 }
 
-TEST_CASE("work without a failure is counted at once while the breaker is closed and no call is slow") {
+TEST_CASE("work without failures is counted at once while the breaker is closed and no call is slow") {
   const TimePoint now{seconds(1)};
   Downstream downstream("test", {.breaker = {1, seconds(30), seconds(5)}, .slow = seconds(1)});
   CHECK(downstream.all_worked(2, 40, seconds(1), now));
@@ -47,7 +47,7 @@ TEST_CASE("work without a failure is counted at once while the breaker is closed
   CHECK(downstream.report(now).totals[static_cast<std::size_t>(delivery::CallOutcome::success)] == 2);
 }
 
-TEST_CASE("a slow call of several records ends all of them") {
+TEST_CASE("a slow call with several records ends all of them") {
   auto rules = sensitive();
   rules.slow = seconds(1);
   Downstream downstream("shop", rules);
@@ -62,7 +62,7 @@ TEST_CASE("a slow call of several records ends all of them") {
   CHECK(downstream.room(&who, now) == 3);
 }
 
-TEST_CASE("another limit for slow calls holds at once, and none means that no call is slow") {
+TEST_CASE("a changed limit for slow calls takes effect at once, and without a limit no call is slow") {
   auto rules = sensitive();
   Downstream downstream("shop", rules);
   downstream.worked(1, std::chrono::hours(1), opening);
@@ -73,7 +73,7 @@ TEST_CASE("another limit for slow calls holds at once, and none means that no ca
   CHECK_FALSE(downstream.closed());
 }
 
-TEST_CASE("rules that leave the limit of rejections as it was do not begin to count anew") {
+TEST_CASE("rules with the same limit of rejections do not restart the count") {
   auto rules = sensitive();
   rules.most_rejections = 1;
   Downstream downstream("shop", rules);
@@ -83,7 +83,7 @@ TEST_CASE("rules that leave the limit of rejections as it was do not begin to co
   CHECK(given_up(downstream, 50) == 10);
 }
 
-TEST_CASE("another limit of rejections begins to count anew, each time") {
+TEST_CASE("each changed limit of rejections restarts the count") {
   auto rules = sensitive();
   Downstream downstream("shop", rules);
   CHECK(given_up(downstream, 10'000) == 10'000);
@@ -96,7 +96,7 @@ TEST_CASE("another limit of rejections begins to count anew, each time") {
   }
 }
 
-TEST_CASE("records that are done outweigh rejections") {
+TEST_CASE("finished records outweigh rejections") {
   auto rules = sensitive();
   rules.most_rejections = 1;
   Downstream downstream("shop", rules);
@@ -105,7 +105,7 @@ TEST_CASE("records that are done outweigh rejections") {
   CHECK(given_up(downstream, 50) == 40);
 }
 
-TEST_CASE("half open, a downstream reports since when it has been out, and the probes that worked") {
+TEST_CASE("in a half-open state, the downstream reports the start of its outage and the successful probes") {
   Downstream downstream("shop", sensitive());
   downstream.failed({.reason = no_database}, opening);
   const int who = 0;
@@ -119,7 +119,7 @@ TEST_CASE("half open, a downstream reports since when it has been out, and the p
   CHECK(report.calls.failed == 1);
 }
 
-TEST_CASE("on a quiet stream a downstream is asked without limits again five seconds after a probe worked") {
+TEST_CASE("on a quiet stream, the limits end five seconds after a successful probe") {
   Downstream downstream("shop", sensitive());
   downstream.failed({.reason = no_database}, opening);
   const auto now = opening + seconds(5);
@@ -132,7 +132,7 @@ TEST_CASE("on a quiet stream a downstream is asked without limits again five sec
   CHECK(downstream.closed());
 }
 
-TEST_CASE("who leaves gives the turn to the next one at once") {
+TEST_CASE("a caller that leaves passes the turn to the next at once") {
   Downstream downstream("shop", sensitive());
   downstream.failed({.reason = no_database}, opening);
   const auto now = opening + seconds(5);
@@ -144,7 +144,7 @@ TEST_CASE("who leaves gives the turn to the next one at once") {
   CHECK(downstream.room(&second, now) == 1);
 }
 
-TEST_CASE("the wish of a downstream for a longer rest is granted") {
+TEST_CASE("a downstream gets the longer rest that it asks for") {
   Downstream downstream("shop", sensitive());
   downstream.failed({.reason = no_database, .after = seconds(40)}, opening);
   REQUIRE_FALSE(downstream.closed());
@@ -163,7 +163,7 @@ TEST_CASE("a record that fails again and again is one failure of the downstream"
   CHECK_FALSE(downstream.closed());
 }
 
-TEST_CASE("a probe that was stopped makes room for the next probe") {
+TEST_CASE("a stopped probe makes room for the next probe") {
   Downstream downstream("shop", sensitive());
   downstream.failed({.reason = no_database}, opening);
   const auto now = opening + seconds(5);
@@ -174,7 +174,7 @@ TEST_CASE("a probe that was stopped makes room for the next probe") {
   CHECK(downstream.room(&who, now) == 1);
 }
 
-TEST_CASE("a suspended record is given up as soon as another record has worked") {
+TEST_CASE("a suspended record is given up as soon as another record succeeds") {
   auto rules = sensitive();
   rules.breaker.failures = 5;
   Downstream downstream("shop", rules);
@@ -209,7 +209,7 @@ TEST_CASE("a caller that has only suspects comes after all others") {
   CHECK(downstream.room(&others, now, true) == 1);
 }
 
-TEST_CASE("suspects open nothing, and a record is one by its history in another topic or process") {
+TEST_CASE("suspects open no breaker, and the history in another topic or process makes a suspect") {
   Downstream downstream("shop", sensitive());
   delivery::Blame blame;
   const delivery::FailureRules rules{
@@ -225,7 +225,7 @@ TEST_CASE("suspects open nothing, and a record is one by its history in another 
   CHECK_FALSE(downstream.closed());
 }
 
-TEST_CASE("a call that takes long and was overtaken is no sign of an outage, unless many are") {
+TEST_CASE("an overtaken slow call is not a sign of an outage, but many are") {
   Downstream downstream("shop", sensitive());
   const auto fails_after = [&](delivery::RecordId record, Duration took, TimePoint now) {
     downstream.failed({.record = record, .took = took, .reason = no_database}, now);
@@ -238,26 +238,26 @@ TEST_CASE("a call that takes long and was overtaken is no sign of an outage, unl
   CHECK_FALSE(fails_after(17, seconds(1) + milliseconds(50), late));
 }
 
-TEST_CASE("how long calls take as a rule decides which failure took long, and one slow call does not") {
+TEST_CASE("the usual duration of calls decides which failure is slow, and one slow call does not") {
   Downstream downstream("shop", sensitive());
   auto now = opening;
   const auto work = [&](int calls, Duration took) {
     for (int i = 0; i < calls; ++i) REQUIRE(downstream.all_worked(1, 1, took, now += milliseconds(1)));
   };
   work(100, milliseconds(5));
-  SECTION("one slow call") { work(1, seconds(10)); }
-  SECTION("many slow calls of long ago") {
+  SECTION("one slow call comes first") { work(1, seconds(10)); }
+  SECTION("many slow calls come long before") {
     work(50, seconds(10));
     for (int minute = 0; minute < 20; ++minute) downstream.settle(now += seconds(60));
     work(100, milliseconds(5));
     downstream.settle(now);
   }
-  SECTION("many quick calls before a quiet hour") {
+  SECTION("many quick calls come before a quiet hour") {
     for (int minute = 0; minute < 60; ++minute) downstream.settle(now += seconds(60));
     work(1, seconds(10));
   }
   bool slow = false;
-  SECTION("many slow calls") {
+  SECTION("many slow calls come just before") {
     work(50, seconds(10));
     slow = true;
   }
@@ -266,7 +266,7 @@ TEST_CASE("how long calls take as a rule decides which failure took long, and on
   CHECK(downstream.closed() != slow);
 }
 
-TEST_CASE("a failure is not left out because calls take longer than the longest that is measured") {
+TEST_CASE("a failure counts although calls take longer than the longest measured time") {
   Downstream downstream("shop", sensitive());
   auto now = opening;
   for (int i = 0; i < 64; ++i) REQUIRE(downstream.all_worked(1, 1, seconds(500), now));
@@ -276,7 +276,7 @@ TEST_CASE("a failure is not left out because calls take longer than the longest 
   CHECK_FALSE(downstream.closed());
 }
 
-TEST_CASE("quick failures are no outage while more other tasks run, for 1.5 seconds") {
+TEST_CASE("for 1.5 seconds, quick failures are not an outage while more other tasks run") {
   Downstream downstream("shop", {{.failures = 5}});
   const int who = 0;
   for (int i = 0; i < 20; ++i) REQUIRE(downstream.admit(&who, 1, opening));
@@ -302,7 +302,7 @@ TEST_CASE("refused connections are an outage, however many tasks run") {
   CHECK_FALSE(downstream.closed());
 }
 
-TEST_CASE("two of three backends that fail more slowly than others work are an outage within a second") {
+TEST_CASE("two of three backends with slow failures are an outage within a second") {
   const auto slowly = GENERATE(milliseconds(50), milliseconds(500), seconds(5));
   Downstream downstream("shop", {{.failures = 5}});
   auto now = opening;
@@ -322,7 +322,7 @@ TEST_CASE("two of three backends that fail more slowly than others work are an o
   CHECK_FALSE(downstream.closed());
 }
 
-TEST_CASE("two of three backends that hang are an outage, although the third works all the time") {
+TEST_CASE("two of three hanging backends are an outage, although the third always works") {
   Downstream downstream("shop", {{.failures = 5}});
   auto now = opening;
   for (delivery::RecordId record = 1; record <= 200 && downstream.closed(); record += 2) {
@@ -334,14 +334,14 @@ TEST_CASE("two of three backends that hang are an outage, although the third wor
   CHECK_FALSE(downstream.closed());
 }
 
-TEST_CASE("a call that began after the last one that worked may show an outage, however long it took") {
+TEST_CASE("a call that began after the last success can show an outage, however long it took") {
   Downstream downstream("shop", sensitive());
   REQUIRE(downstream.all_worked(1, 1, seconds(1), opening));
   downstream.failed({.record = 1, .took = seconds(13), .reason = no_database}, opening + milliseconds(12001));
   CHECK_FALSE(downstream.closed());
 }
 
-TEST_CASE("a failure that is certainly the downstream's shows an outage, however long the call was") {
+TEST_CASE("a failure that is certainly the downstream's shows an outage, however long the call took") {
   Downstream downstream("shop", sensitive());
   REQUIRE(downstream.all_worked(1, 1, milliseconds(5), opening));
   downstream.failed({.took = seconds(5), .reason = "HTTP 503"}, opening + seconds(1));

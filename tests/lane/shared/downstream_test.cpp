@@ -14,7 +14,7 @@ const std::string refused = "refused";
 
 }  // namespace
 
-TEST_CASE("each that waits for a downstream asks in its turn, in whatever order they come by") {
+TEST_CASE("callers that wait for a downstream probe in turn, in whatever order they call") {
   Downstream downstream("shop", {.breaker = {.failures = 1, .window = seconds(30), .probe = seconds(5)}});
   TimePoint now{seconds(100)};
   downstream.failed({.reason = refused}, now);
@@ -35,7 +35,7 @@ TEST_CASE("each that waits for a downstream asks in its turn, in whatever order 
   for (const int probes : askers) CHECK(probes == 10);
 }
 
-TEST_CASE("who leaves, or does not come by any more, keeps nobody from asking") {
+TEST_CASE("a caller that leaves or no longer calls blocks no other caller") {
   Downstream downstream("shop", {.breaker = {.failures = 1, .window = seconds(30), .probe = seconds(5)}});
   TimePoint now{seconds(100)};
   downstream.failed({.reason = refused}, now);

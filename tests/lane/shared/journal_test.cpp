@@ -100,7 +100,7 @@ Lines lines_of(const std::string& file) {
 
 }  // namespace
 
-TEST_CASE("a line of the journal has the record's id, the times of the attempt, and the outcome") {
+TEST_CASE("a journal line has the record's id, the times of the attempt, and the outcome") {
   const TemporaryFile file;
   const auto journal = lane::Journal::open(file.path);
   REQUIRE(journal);
@@ -145,7 +145,7 @@ TEST_CASE("a line of the journal has the record's id, the times of the attempt, 
   CHECK(part["part"] == "a%22b");
 }
 
-TEST_CASE("a journal that was renamed goes on in a new file once it is opened again") {
+TEST_CASE("a renamed journal continues in a new file after it is opened again") {
   const TemporaryFolder folder;
   const auto file = folder.path + "/journal";
   const auto journal = lane::Journal::open(file);
@@ -163,7 +163,7 @@ TEST_CASE("a journal that was renamed goes on in a new file once it is opened ag
   CHECK(lines_of(file).whole == 2);
 }
 
-TEST_CASE("a journal that cannot be opened again keeps its file and says why") {
+TEST_CASE("a journal that cannot be opened again keeps its file and reports why") {
   const TemporaryFolder folder;
   const auto before = folder.path + "/before", after = folder.path + "/after";
   REQUIRE(std::filesystem::create_directory(before));
@@ -184,7 +184,7 @@ TEST_CASE("a journal that cannot be opened again keeps its file and says why") {
   CHECK_FALSE((*journal)->reopen_failed());
 }
 
-TEST_CASE("a journal whose pipe has no reader any more is not waited for") {
+TEST_CASE("a journal does not wait for a pipe without a reader") {
   const TemporaryFolder folder;
   const auto pipe = folder.path + "/journal";
   REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
@@ -199,7 +199,7 @@ TEST_CASE("a journal whose pipe has no reader any more is not waited for") {
   CHECK(reopened.error().text().find("cannot write " + pipe) != std::string::npos);
 }
 
-TEST_CASE("no line is lost or cut when a journal is rotated while workers write") {
+TEST_CASE("no line is lost or cut when a journal rotates while workers write") {
   constexpr int workers = 3, rotations = 50;
   const TemporaryFolder folder;
   const auto file = folder.path + "/journal";
@@ -232,7 +232,7 @@ TEST_CASE("no line is lost or cut when a journal is rotated while workers write"
   CHECK((*journal)->lost_lines() == 0);
 }
 
-TEST_CASE("a journal on a full file system is logged a few times and then counted") {
+TEST_CASE("a full file system is logged a few times and then counted") {
   CapturedLog log;
   const auto journal = lane::Journal::open("/dev/full");
   REQUIRE(journal);
@@ -245,7 +245,7 @@ TEST_CASE("a journal on a full file system is logged a few times and then counte
   CHECK((*journal)->lost_lines() == 1000);
 }
 
-TEST_CASE("after a line that was cut the journal goes on with a line of its own") {
+TEST_CASE("after a cut line the journal begins a new line") {
   CapturedLog log;
   const TemporaryFile file;
   const auto journal = lane::Journal::open(file.path);

@@ -4,7 +4,7 @@
 using namespace laneway;
 using namespace laneway::lane;
 
-TEST_CASE("a lane takes what its rate allows, holds, and goes on when the time has come") {
+TEST_CASE("a lane takes what its rate allows, holds, and goes on in time") {
   TestLane test;
   test.context.lanes.rate = {10, 0, seconds(1)};
   test.stage().settings.queue = 100;
@@ -22,7 +22,7 @@ TEST_CASE("a lane takes what its rate allows, holds, and goes on when the time h
       test.until([&] { return test.commit() == 100 || test.lane->stats().committed.offset.get() == 100; }));
 }
 
-TEST_CASE("a lane that waits for its rate keeps what has been fetched, unless the wait is long") {
+TEST_CASE("a lane that waits for its rate keeps the fetched records, unless the wait is long") {
   const bool long_wait = GENERATE(false, true);
   TestLane test;
   test.context.lanes.rate = {0, long_wait ? 10U : 100U, seconds(1)};
@@ -37,7 +37,7 @@ TEST_CASE("a lane that waits for its rate keeps what has been fetched, unless th
   CHECK(test.lane->stats().pauses.get() == (long_wait ? 1 : 0));
 }
 
-TEST_CASE("a lane that waits for its rate asks to be called when the time comes") {
+TEST_CASE("a lane that waits for its rate asks to be called in time") {
   TestLane test;
   test.context.lanes.rate = {10, 0, milliseconds(100)};
   test.handler.open();
@@ -47,7 +47,7 @@ TEST_CASE("a lane that waits for its rate asks to be called when the time comes"
   CHECK(test.lane->tick(test.now) <= test.now + milliseconds(101));
 }
 
-TEST_CASE("bytes are limited as well, and one record larger than the burst passes and is waited for after") {
+TEST_CASE("the rate of bytes is limited, and a record above the burst passes and is waited for afterwards") {
   TestLane test;
   test.context.lanes.rate = {0, 1000, seconds(1)};
   test.handler.open();
@@ -64,7 +64,7 @@ TEST_CASE("bytes are limited as well, and one record larger than the burst passe
   CHECK(test.commit() == 2);
 }
 
-TEST_CASE("an attempt that is made again waits for the rate, and goes before new records") {
+TEST_CASE("a repeated attempt waits for the rate, and goes before new records") {
   TestLane test;
   test.context.lanes.rate = {1, 0, seconds(1)};
   test.context.retry.backoff = test.context.retry.max_backoff = milliseconds(1);
@@ -122,7 +122,7 @@ struct SharedRate {
 
 }  // namespace
 
-TEST_CASE("a rate of the process is shared by its lanes") {
+TEST_CASE("lanes share the rate of their process") {
   SharedRate test({10, 0, seconds(1)}, 2);
   test.begin(100);
   auto& one = *test.lanes[0];
@@ -136,7 +136,7 @@ TEST_CASE("a rate of the process is shared by its lanes") {
   CHECK(test.done(two) == 2);
 }
 
-TEST_CASE("lanes that all have enough to do get the same share of the process's rate") {
+TEST_CASE("lanes with enough records get equal shares of the process's rate") {
   SharedRate test({100, 0, milliseconds(100)}, 4);
   test.begin(2000);
   for (int i = 0; i < 400; ++i) test.pass(milliseconds(50));
@@ -151,7 +151,7 @@ TEST_CASE("lanes that all have enough to do get the same share of the process's 
   CHECK(sum <= 2010);
 }
 
-TEST_CASE("a lane that has nothing to do, or cannot work, leaves its share to the others") {
+TEST_CASE("an idle or blocked lane leaves its share to the others") {
   SharedRate test({100, 0, milliseconds(100)}, 3);
   const int why = GENERATE(0, 1, 2);
   if (why == 1) test.lanes[1]->context.lanes.max_incomplete = 1;

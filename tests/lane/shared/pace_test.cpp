@@ -36,7 +36,7 @@ struct Slow {
 
 }  // namespace
 
-TEST_CASE("a limiter without a rate limits nobody until the downstream is asked too often twice") {
+TEST_CASE("a limiter without a rate has no limit before the second 429") {
   RateLimiter limiter({});
   CHECK_FALSE(limiter.limited());
   limiter.throttled({}, false, TimePoint{seconds(1)});
@@ -47,13 +47,13 @@ TEST_CASE("a limiter without a rate limits nobody until the downstream is asked 
   CHECK_FALSE(limiter.waits(&who, TimePoint{seconds(1)}));
 }
 
-TEST_CASE("all lanes together keep the pace") {
+TEST_CASE("all lanes together keep to the pace") {
   Slow slow;
   CHECK(slow.limiter.pace(slow.now) == Approx(700).epsilon(0.02));
   CHECK(slow.taken_within(seconds(1)) == Approx(700).epsilon(0.05));
 }
 
-TEST_CASE("a rate that is less than the pace is kept, too") {
+TEST_CASE("a rate below the pace is kept") {
   config::Rate rate;
   rate.records = 100;
   rate.burst = milliseconds(100);
@@ -61,7 +61,7 @@ TEST_CASE("a rate that is less than the pace is kept, too") {
   CHECK(slow.taken_within(seconds(2)) == Approx(200).epsilon(0.1));
 }
 
-TEST_CASE("nobody takes records before the downstream's own wish is over") {
+TEST_CASE("no lane takes records before the requested delay is over") {
   Slow slow;
   slow.limiter.throttled(seconds(5), false, slow.now);
   CHECK(slow.taken_within(seconds(5)) == 0);
@@ -69,7 +69,7 @@ TEST_CASE("nobody takes records before the downstream's own wish is over") {
   CHECK(slow.taken_within(seconds(1)) > 0);
 }
 
-TEST_CASE("what a lane was granted without a pace does not outlast it") {
+TEST_CASE("a grant from before the pace does not outlast its beginning") {
   config::Rate rate;
   rate.bytes = 1'000'000'000;
   rate.burst = seconds(1);
@@ -83,7 +83,7 @@ TEST_CASE("what a lane was granted without a pace does not outlast it") {
   CHECK(limiter.room(&who, now).none());
 }
 
-TEST_CASE("a pace that keeps nobody waiting ends, and the limiter is free again") {
+TEST_CASE("a pace that delays no lane ends, and the limiter is free again") {
   Slow slow;
   slow.taken_within(milliseconds(100));
   slow.now += seconds(31);
@@ -92,7 +92,7 @@ TEST_CASE("a pace that keeps nobody waiting ends, and the limiter is free again"
   CHECK_FALSE(slow.limiter.limited());
 }
 
-TEST_CASE("a pace that keeps nobody waiting is none for who looks at it, though it goes on") {
+TEST_CASE("a pace that delays no lane is not shown, although it continues") {
   Slow slow;
   slow.taken_within(seconds(1));
   CHECK(slow.limiter.pace(slow.now + seconds(4)) > 0);
@@ -100,14 +100,14 @@ TEST_CASE("a pace that keeps nobody waiting is none for who looks at it, though 
   CHECK(slow.limiter.keeps_pace());
 }
 
-TEST_CASE("a pace that nobody asks for any more ends for who looks at it") {
+TEST_CASE("a pace that no lane uses any more ends when it is read") {
   Slow slow;
   CHECK(slow.limiter.pace(slow.now) > 0);
   CHECK(slow.limiter.pace(slow.now + seconds(31)) == 0);
   CHECK_FALSE(slow.limiter.keeps_pace());
 }
 
-TEST_CASE("a lane that waits for the pace of its downstream says so, and not that a rate is its limit") {
+TEST_CASE("a lane that waits for its downstream's pace reports the pace, not a rate limit") {
   RateLimiter all({});
   FailingLane test;
   test.context.rate = test.stage().rate = &all;
@@ -124,7 +124,7 @@ TEST_CASE("a lane that waits for the pace of its downstream says so, and not tha
   CHECK(detail.hold_reasons[0].cause == HoldCause::downstream);
 }
 
-TEST_CASE("a record that comes too often for its downstream uses up no attempt and opens no breaker") {
+TEST_CASE("a record that gets a 429 uses up no attempt and opens no breaker") {
   Downstream downstream("test", {.breaker = {1, seconds(30), std::chrono::hours(1)}});
   RateLimiter all({});
   FailingLane test;
@@ -144,7 +144,7 @@ TEST_CASE("a record that comes too often for its downstream uses up no attempt a
         20);
 }
 
-TEST_CASE("at the pace of a downstream, records that always fail and new records take turns") {
+TEST_CASE("at a downstream's pace, failing records and new records take turns") {
   RateLimiter all({});
   FailingLane test;
   test.context.rate = test.stage().rate = &all;
@@ -166,7 +166,7 @@ TEST_CASE("at the pace of a downstream, records that always fail and new records
   CHECK(again < begun - begun / 3);
 }
 
-TEST_CASE("a record that always comes too often is tried ever more seldom") {
+TEST_CASE("a record that always gets a 429 is retried less and less often") {
   RateLimiter all({});
   FailingLane test;
   test.context.rate = test.stage().rate = &all;

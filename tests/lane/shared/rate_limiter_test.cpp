@@ -56,7 +56,7 @@ bool about(std::uint64_t value, double expected, double tolerance) {
 
 }  // namespace
 
-TEST_CASE("all who have enough to do get the same share of a rate, however often they come") {
+TEST_CASE("lanes with enough records get equal shares of a rate, however often they ask") {
   const auto rate = GENERATE(20, 100, 5000, 100000);
   World world({static_cast<std::uint64_t>(rate), 0, milliseconds(100)});
   std::array<Asker, 4> askers;
@@ -73,7 +73,7 @@ TEST_CASE("all who have enough to do get the same share of a rate, however often
   CHECK(about(sum, rate * 20.1, 0.02));
 }
 
-TEST_CASE("what one does not want is the others'") {
+TEST_CASE("a share that is not used goes to the others") {
   World world({1000, 0, milliseconds(100)});
   std::array<Asker, 3> askers;
   Asker gone;
@@ -85,7 +85,7 @@ TEST_CASE("what one does not want is the others'") {
   for (const auto& asker : askers) CHECK(about(asker.records, 20000.0 / 3, 0.03));
 }
 
-TEST_CASE("more lanes than records a second: each has its turn, and none goes before its turn") {
+TEST_CASE("with more lanes than records a second, each lane takes its turn and none goes early") {
   World world({10, 0, milliseconds(100)});
   std::vector<Asker> askers(100);
   world.pass(askers, seconds(20));
@@ -98,7 +98,7 @@ TEST_CASE("more lanes than records a second: each has its turn, and none goes be
   CHECK(about(sum, 201, 0.03));
 }
 
-TEST_CASE("bytes are shared too, by records of any size, and the rate is kept") {
+TEST_CASE("bytes are shared, too, for records of any size, within the rate") {
   const auto size = GENERATE(100, 5000, 500000);
   World world({0, 100000, milliseconds(100)});
   std::array<Asker, 4> askers;
@@ -112,7 +112,7 @@ TEST_CASE("bytes are shared too, by records of any size, and the rate is kept") 
   CHECK(about(sum, 10010000, 0.11));  // one record of the largest size may be ahead
 }
 
-TEST_CASE("who waits is told when its turn comes") {
+TEST_CASE("a waiting lane learns when its turn comes") {
   World world({10, 0, milliseconds(100)});
   std::array<Asker, 3> askers;
   Asker first;
@@ -133,7 +133,7 @@ TEST_CASE("who waits is told when its turn comes") {
   }
 }
 
-TEST_CASE("another rate asks everybody anew") {
+TEST_CASE("after a change of the rate, all lanes are asked again") {
   World world({1, 0, seconds(1)});
   std::array<Asker, 2> askers;
   world.pass(askers, seconds(1));

@@ -22,7 +22,7 @@ kafka::Record record_of(std::optional<std::string> tenant) {
   return kafka::Record(data);
 }
 
-TEST_CASE("the first row that matches decides, and the default takes the unknown") {
+TEST_CASE("the first matching row decides, and the default takes unknown texts") {
   const Router router(by_header(), pools);
   CHECK(router.pool_of(record_of("gold")) == 1);
   CHECK(router.pool_of(record_of("free-9")) == 2);
@@ -33,7 +33,7 @@ TEST_CASE("the first row that matches decides, and the default takes the unknown
   CHECK(router.entries() == std::vector<std::size_t>{0, 1, 2});
 }
 
-TEST_CASE("a prefix that stands first decides before the exact text") {
+TEST_CASE("an earlier row with a prefix decides before a later row with the exact text") {
   auto route = by_header();
   std::swap(route.rows[0], route.rows[1]);
   CHECK(Router(route, pools).pool_of(record_of("free-trial")) == 2);
@@ -44,7 +44,7 @@ TEST_CASE("without a selector every record goes to one pool") {
   CHECK(Router({}, pools).entries() == std::vector<std::size_t>{0});
 }
 
-TEST_CASE("pools get records in turn by their numbers, as often as the list names them") {
+TEST_CASE("pools get records in turn, as often as the list names them") {
   config::Route route;
   route.by = {config::Selector::Kind::round_robin, ""};
   route.rows = {{"", false, "free"}, {"", false, "gold"}, {"", false, "free"}};
@@ -59,7 +59,7 @@ TEST_CASE("pools get records in turn by their numbers, as often as the list name
   CHECK(taken == std::vector<std::size_t>{2, 1, 2, 2, 1, 2});
 }
 
-TEST_CASE("a record is routed by a place in its value") {
+TEST_CASE("a record is routed by a field of its value") {
   config::Route route;
   route.by = {config::Selector::Kind::value, "/customer/tier"};
   route.rows = {{"1", false, "gold"}};

@@ -22,7 +22,7 @@ struct OrderedChain : PooledLane {
 
 }  // namespace
 
-TEST_CASE("a sub-job that comes back is split into sub-jobs of its own again") {
+TEST_CASE("a sub-job that comes back is split into its own sub-jobs again") {
   ScriptedHandler split([](const auto&) { return results({"a", "b"}); });
   ScriptedHandler again([](const auto&) { return results({"x", "y"}); });
   ScriptedHandler last;
@@ -40,7 +40,7 @@ TEST_CASE("a sub-job that comes back is split into sub-jobs of its own again") {
   CHECK(last.parts() == expected);
 }
 
-TEST_CASE("an operator who skips a record skips all of its sub-jobs that run") {
+TEST_CASE("a skip of a record skips all of its running sub-jobs") {
   ScriptedHandler split([](const auto&) { return results({"a", "b", "c"}); });
   LettersLane test;
   test.add_pool("split", split);
@@ -56,8 +56,7 @@ TEST_CASE("an operator who skips a record skips all of its sub-jobs that run") {
   CHECK(test.handler.started().size() == 3);
 }
 
-TEST_CASE(
-    "no more records of a pool wait for their next attempt than allowed, if there are several pools too") {
+TEST_CASE("the limit of records that wait for their next attempt also holds with several pools") {
   ScriptedHandler failing([](const auto&) { return Outcome::retry("no"); });
   ScriptedHandler good;
   PooledLane test;
@@ -77,7 +76,7 @@ TEST_CASE(
   CHECK(failing.count() == 10);
 }
 
-TEST_CASE("a stage whose records wait for their keys is full, too") {
+TEST_CASE("a stage is full when its records wait for their keys") {
   OrderedChain test;
   for (const auto offset : offsets(0, 300)) test.partition.add(offset, offset % 2 == 0 ? "even" : "odd");
   test.begin();
@@ -88,7 +87,7 @@ TEST_CASE("a stage whose records wait for their keys is full, too") {
   CHECK(test.first.count() == 300);
 }
 
-TEST_CASE("in a drain no record overtakes one of its key that a stage has given back") {
+TEST_CASE("in a drain, no record overtakes a record of its key that a stage has given back") {
   HeldHandler first;
   PooledLane test;
   test.context.lanes.order = config::Order::key;
@@ -111,7 +110,7 @@ TEST_CASE("in a drain no record overtakes one of its key that a stage has given 
   CHECK(started <= 3);
 }
 
-TEST_CASE("a drain begins no record whose next stage is out") {
+TEST_CASE("a drain begins no record whose next stage has an open breaker") {
   Downstream downstream{"broken", {.breaker = {.failures = 3, .window = seconds(30), .probe = seconds(5)}}};
   HeldHandler first;
   ScriptedHandler broken([](const auto&) { return Outcome::unavailable("refused"); });

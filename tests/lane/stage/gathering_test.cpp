@@ -7,7 +7,7 @@ namespace {
 
 using handler::Outcome;
 
-TEST_CASE("in order by key, records are gathered in their order, though sub-jobs leave the chain early") {
+TEST_CASE("in order by key, records are gathered in order, although sub-jobs leave the chain early") {
   ScriptedHandler split([](const auto& attempt) {
     return attempt.record.offset() == 0 ? result("goes on") : results({"leaves"});
   });
@@ -45,7 +45,7 @@ TEST_CASE("in order by key, records are gathered in their order, though sub-jobs
   }
 }
 
-TEST_CASE("sub-jobs of a sub-job are gathered with its siblings, once") {
+TEST_CASE("sub-jobs of a sub-job are gathered once, with its siblings") {
   ScriptedHandler split([](const auto&) { return results({"a", "b"}); });
   ScriptedHandler split_one([](const auto& attempt) {
     return attempt.part == "a" ? results({"1", "2"}) : result("whole");
@@ -65,7 +65,7 @@ TEST_CASE("sub-jobs of a sub-job are gathered with its siblings, once") {
   CHECK(gather.parts() == std::vector<std::string>{""});
 }
 
-TEST_CASE("a record that was gathered and split again comes back for one sub-job of one of the splits") {
+TEST_CASE("a record that was gathered and split again comes back for one sub-job of one split") {
   const auto both = [](const auto&) { return results({"a", "b"}); };
   ScriptedHandler split(both);
   ScriptedHandler send;

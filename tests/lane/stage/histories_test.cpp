@@ -303,53 +303,53 @@ struct Planted {
   Judge judge{plan};
 };
 
-TEST_CASE("the judge of the histories notices each broken rule") {
+TEST_CASE("the judge of the histories notices each violation") {
   Planted test;
   const auto broken = [&] { return test.judge.broken(); };
   test.run(0);
   test.run(1);
   test.judge.committed(2, {});
   REQUIRE(broken().empty());
-  SECTION("a commit of an unfinished record") {
+  SECTION("an unfinished record is committed") {
     test.judge.committed(3, {});
     CHECK(broken() == "record 2 is complete when it is committed");
   }
-  SECTION("a commit that goes back") {
+  SECTION("a commit goes back") {
     test.judge.committed(1, {});
     CHECK(broken() == "a committed offset never falls");
   }
-  SECTION("a map with an unfinished record") {
+  SECTION("a map lists an unfinished record") {
     test.judge.committed(2, {.base = 2, .runs = {{5, 6}}});
     CHECK(broken() == "record 5 of the committed map is complete");
   }
-  SECTION("a record that runs again") {
+  SECTION("a finished record runs again") {
     test.judge.begins(1, {0, ""}, "k");
     CHECK(broken() == "what is committed does not run again");
   }
-  SECTION("a job that is done twice") {
+  SECTION("a job is done twice") {
     test.run(2);
     test.judge.done(2, test.whole(2));
     CHECK(broken() == "no job is done twice without a fault");
   }
-  SECTION("a pool off the path") {
+  SECTION("a record runs in a pool off its path") {
     test.judge.begins(2, {0, "0/1"}, "k");
     CHECK(broken() == "a record comes to the pools of its path only");
   }
-  SECTION("two records of a key at once") {
+  SECTION("two records of a key run at the same time") {
     test.judge.begins(2, {0, ""}, "k");
     test.judge.begins(3, {0, ""}, "k");
     CHECK(broken().starts_with("records of a key run in their order"));
   }
-  SECTION("records of a key in another order") {
+  SECTION("the records of a key run in another order") {
     test.run(3);
     test.judge.begins(2, {0, ""}, "k");
     CHECK(broken().starts_with("records of a key run in their order"));
   }
-  SECTION("more running records than workers") {
+  SECTION("more records run than there are workers") {
     for (const auto* key : {"k", "l", "m"}) test.judge.begins(2, {0, ""}, key);
     CHECK(broken() == "no more records of a pool run than it has workers");
   }
-  SECTION("too many taken records") {
+  SECTION("too many records are taken") {
     test.judge.taken(2 + max_incomplete + 1);
     CHECK(broken() == "at most max_incomplete records are taken");
   }
@@ -360,7 +360,7 @@ std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
-TEST_CASE("in every history of a lane with pools, no bound, order or commit is broken, and all is done") {
+TEST_CASE("every history of a lane with pools keeps bounds, order and commits, and all records are done") {
   const auto first = from_environment("LANEWAY_FIRST_SEED", 1);
   const auto seeds = from_environment("LANEWAY_SEEDS", 100);
   for (std::uint64_t seed = first; seed < first + seeds; ++seed) {

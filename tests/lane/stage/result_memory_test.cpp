@@ -44,7 +44,7 @@ struct SplittingLane : PooledLane {
 
 }  // namespace
 
-TEST_CASE("a record that is split makes no more than the memory that is left, after the first ones") {
+TEST_CASE("after the first records, a split makes no more results than the free memory holds") {
   // About 30 kB for each record; the share has room for three.
   SplittingLane test([](const auto&) { return parts_of(20, 1000); });
   const auto order = GENERATE(config::Order::none, config::Order::key, config::Order::partition);
@@ -60,7 +60,7 @@ TEST_CASE("a record that is split makes no more than the memory that is left, af
   CHECK(test.bytes() == 0);
 }
 
-TEST_CASE("a record whose results are larger than the lane's share passes, one at a time") {
+TEST_CASE("records whose results exceed the lane's share pass one at a time") {
   SplittingLane test([](const auto&) { return parts_of(3, 2 * share); });
   test.partition.add_run(0, 20);
   test.begin();
@@ -70,7 +70,7 @@ TEST_CASE("a record whose results are larger than the lane's share passes, one a
   CHECK(test.until_committed(20));
 }
 
-TEST_CASE("a sub-job that waits for its retry does not stop the pools, though a record fills the memory") {
+TEST_CASE("a sub-job that waits for its retry does not stop pools, although its record fills the memory") {
   ScriptedHandler first([](const auto&) { return parts_of(20, share / 10); });
   ScriptedHandler last([](const auto& attempt) {
     return attempt.part == "0" && attempt.record.offset() == 0 ? Outcome::retry("not yet") : Outcome::done();
@@ -98,7 +98,7 @@ TEST_CASE("sub-jobs that keep the value of their record share its memory") {
   CHECK(test.bytes() == 0);
 }
 
-TEST_CASE("a value that is kept reaches the last pool through every split") {
+TEST_CASE("a kept value reaches the last pool through every split") {
   ScriptedHandler first([](const auto&) { return parts_of(2, 0, true); });
   ScriptedHandler middle([](const auto& attempt) {
     return attempt.part == "0" ? parts_of(2, 0, true) : result("of part " + std::string(attempt.part));
@@ -129,7 +129,7 @@ TEST_CASE("a value that is kept reaches the last pool through every split") {
   }
 }
 
-TEST_CASE("the results of a gathered record count as memory, and so does the record as it was read") {
+TEST_CASE("the results of a gathered record count as memory, and so does the original record") {
   ScriptedHandler first([](const auto&) { return parts_of(2, 10); });
   HeldHandler second;
   ScriptedHandler middle([](const auto& attempt) {
@@ -155,7 +155,7 @@ TEST_CASE("the results of a gathered record count as memory, and so does the rec
   CHECK(test.lane->stats().record_bytes.get() == 0);
 }
 
-TEST_CASE("how many results fit follows the largest one of late") {
+TEST_CASE("the number of results that fit follows the largest recent result") {
   ResultMemory memory;
   CHECK(memory.records(1000, 7) == 7);
   memory.note(0);

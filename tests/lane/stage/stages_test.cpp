@@ -14,7 +14,7 @@ void add_alternating(PooledLane& test, std::int64_t records, const char* first, 
     test.partition.add(offset, offset % 2 == 0 ? first : second);
 }
 
-TEST_CASE("records of a full pool wait, and those of other pools pass") {
+TEST_CASE("records of a full pool wait, and records of other pools pass") {
   ScriptedHandler fast;
   PooledLane test;
   test.add_pool("fast", fast);
@@ -35,7 +35,7 @@ TEST_CASE("records of a full pool wait, and those of other pools pass") {
   CHECK(test.until_committed(200));
 }
 
-TEST_CASE("a lane holds for a full pool when max_incomplete is reached, and goes on afterwards") {
+TEST_CASE("a full pool holds its lane at max_incomplete, and the lane goes on afterwards") {
   ScriptedHandler fast;
   PooledLane test;
   test.context.lanes.max_incomplete = 50;
@@ -53,7 +53,7 @@ TEST_CASE("a lane holds for a full pool when max_incomplete is reached, and goes
   CHECK(test.until_committed(200));
 }
 
-TEST_CASE("a lane holds at once when every pool that it feeds is full") {
+TEST_CASE("a lane holds at once when all pools that it feeds are full") {
   HeldHandler other;
   PooledLane test;
   test.add_pool("one", test.handler);
@@ -68,7 +68,7 @@ TEST_CASE("a lane holds at once when every pool that it feeds is full") {
   CHECK(test.until_committed(600));
 }
 
-TEST_CASE("the open breaker of a pool withholds its own records only") {
+TEST_CASE("an open breaker of a pool holds back only the records of this pool") {
   Downstream downstream{"broken", {.breaker = {.failures = 3, .window = seconds(30), .probe = seconds(5)}}};
   ScriptedHandler fast;
   std::atomic<bool> works{false};
@@ -91,7 +91,7 @@ TEST_CASE("the open breaker of a pool withholds its own records only") {
   }));
 }
 
-TEST_CASE("a record that comes after a long outage began may wait as long as the others") {
+TEST_CASE("a record that comes long after an outage began may wait as long as the others") {
   config::Each each;
   each.by = {config::Selector::Kind::key, ""};
   each.longest_wait = std::chrono::hours(1);
@@ -123,7 +123,7 @@ TEST_CASE("a record that comes after a long outage began may wait as long as the
   CHECK(TestLane::sorted(letters.offsets()) == offsets(0, 10));
 }
 
-TEST_CASE("pools that take turns share the records of a lane, and only a full one's records wait") {
+TEST_CASE("pools that take turns share the records of a lane, and only records of a full pool wait") {
   ScriptedHandler fast;
   PooledLane test;
   test.add_pool("fast", fast);
@@ -140,7 +140,7 @@ TEST_CASE("pools that take turns share the records of a lane, and only a full on
   CHECK(fast.count() == 100);
 }
 
-TEST_CASE("a record is complete at the end of its last stage") {
+TEST_CASE("a record is finished at the end of its last stage") {
   ScriptedHandler fetch(
       [](const auto& attempt) { return result("fetched " + std::string(*attempt.record.value())); });
   ScriptedHandler resize([](const auto&) { return result("resized"); });
@@ -178,7 +178,7 @@ TEST_CASE("a full stage stops the stages before it, and then the lane") {
   CHECK(test.until_committed(5000));
 }
 
-TEST_CASE("a record is complete when all its sub-jobs are, and a failed one runs again alone") {
+TEST_CASE("a record is finished when all its sub-jobs are, and a failed sub-job runs again alone") {
   ScriptedHandler split([](const auto&) { return results({"a", "b", "c"}); });
   std::atomic<int> failures{2};
   ScriptedHandler send([&](const auto& attempt) {
@@ -202,7 +202,7 @@ TEST_CASE("a record is complete when all its sub-jobs are, and a failed one runs
   CHECK(split.count() == 1);
 }
 
-TEST_CASE("a record without results in a list is complete") {
+TEST_CASE("a record with an empty list of results is finished") {
   ScriptedHandler split([](const auto&) { return Outcome::done(handler::Parts{}); });
   ScriptedHandler send;
   PooledLane test;
@@ -215,7 +215,7 @@ TEST_CASE("a record without results in a list is complete") {
   CHECK(send.count() == 0);
 }
 
-TEST_CASE("a sub-job that is given up leaves as the record that was read, and the others are done") {
+TEST_CASE("a sub-job that is given up leaves as the record that was read, and the other sub-jobs are done") {
   ScriptedHandler split([](const auto&) { return results({"a", "b"}); });
   ScriptedHandler send(
       [&](const auto& attempt) { return attempt.part == "b" ? Outcome::reject("gone") : Outcome::done(); });
@@ -234,7 +234,7 @@ TEST_CASE("a sub-job that is given up leaves as the record that was read, and th
   CHECK(seen[0].headers[0] == std::pair<std::string, std::string>{"laneway-part", "b"});
 }
 
-TEST_CASE("a record that comes back for one sub-job runs only this one") {
+TEST_CASE("a record that comes back for one sub-job runs only this sub-job") {
   ScriptedHandler split([](const auto&) { return results({"a", "b", "c"}); });
   ScriptedHandler send;
   PooledLane test;
@@ -251,7 +251,7 @@ TEST_CASE("a record that comes back for one sub-job runs only this one") {
   CHECK(seen[0].headers == std::vector<std::pair<std::string, std::string>>{{"tenant", "t"}});
 }
 
-TEST_CASE("a record that comes back for a sub-job that is gone is finished, and logged") {
+TEST_CASE("a record that comes back for a missing sub-job is finished and logged") {
   ScriptedHandler split([](const auto&) { return results({"a", "c"}); });
   ScriptedHandler send;
   PooledLane test;
@@ -267,7 +267,7 @@ TEST_CASE("a record that comes back for a sub-job that is gone is finished, and 
   CHECK(log.lines({"sub-job unknown", "topic=orders", "offset=0", "sub_job=b"}) == 1);
 }
 
-TEST_CASE("a drain lets records go through their last stage, and drops what cannot begin") {
+TEST_CASE("a drain lets running records pass their last stage, and drops records that cannot begin") {
   ScriptedHandler first;
   PooledLane test;
   test.add_pool("first", first);

@@ -25,7 +25,7 @@ TEST_CASE("each hold reason has words and a code of its own, and troubleshooting
   }
 }
 
-TEST_CASE("a lane stays paused for reasons that its workers do not end by working on") {
+TEST_CASE("a lane stays paused for reasons that its workers do not end by finishing records") {
   CHECK(reasons_that_last() == (bit(Hold::window_full) | bit(Hold::memory_full) | bit(Hold::retries_full) |
                                 bit(Hold::breaker_open) | bit(Hold::map_full) | bit(Hold::suspended)));
 }

@@ -11,7 +11,7 @@ namespace {
 const TimePoint t0{seconds(1000)};
 }
 
-TEST_CASE("a rejection holds at once, and room lets the lane run again") {
+TEST_CASE("a rejection holds the lane at once, and free room ends the hold") {
   LaneState lane(seconds(1));
   lane.start(t0);
   CHECK(lane.hold(Hold::pool_full, t0));
@@ -34,7 +34,7 @@ TEST_CASE("a hold ends only when none of its reasons remains") {
   CHECK(lane.holds() == 1);
 }
 
-TEST_CASE("a hold that lasts becomes a pause, and only resume ends it") {
+TEST_CASE("a lasting hold becomes a pause, and only a resume ends the pause") {
   LaneState lane(seconds(1));
   lane.start(t0);
   lane.hold(Hold::pool_full, t0);
@@ -48,8 +48,7 @@ TEST_CASE("a hold that lasts becomes a pause, and only resume ends it") {
   CHECK(lane.paused(t0 + seconds(9)) == seconds(2));
 }
 
-TEST_CASE(
-    "a lane that only an operator holds counts no hold, and the service's own reason counts from its start") {
+TEST_CASE("an operator's hold is not counted, and the service's own reason counts from its start") {
   LaneState lane(seconds(1));
   lane.start(t0);
   lane.hold(Hold::suspended, t0);
@@ -68,7 +67,7 @@ TEST_CASE(
   CHECK(lane.paused(t0 + seconds(20)) == seconds(2));
 }
 
-TEST_CASE("a pause resumed early goes on held, with a new wait before the next pause") {
+TEST_CASE("after an early resume the lane is held, and waits again before the next pause") {
   LaneState lane(seconds(1));
   lane.start(t0);
   lane.hold(Hold::pool_full, t0);
@@ -79,7 +78,7 @@ TEST_CASE("a pause resumed early goes on held, with a new wait before the next p
   CHECK(lane.pause_due(t0 + seconds(3)));
 }
 
-TEST_CASE("whatever happens, a lane takes only while nothing holds it, and never after its drain") {
+TEST_CASE("a lane takes records only while nothing holds it, and never after its drain") {
   REQUIRE(rc::check("lane state", [] {
     LaneState lane(milliseconds(5));
     TimePoint now = t0;

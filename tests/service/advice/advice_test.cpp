@@ -55,7 +55,7 @@ const char* const more_workers = "lanes.workers 8 -> 12: all busy 71 % of the la
 
 }  // namespace
 
-TEST_CASE("advice names what limits a lane, and workers only where they are the limit") {
+TEST_CASE("the advice names the limit of a lane, and more workers only if workers are the limit") {
   const Row rows[] = {
       {"all busy, and the lag grows", [](Case&) {}, more_workers},
       {"all workers of named pools busy", [](Case& c) { c.settings.pools = true; },
@@ -135,7 +135,7 @@ TEST_CASE("advice names what limits a lane, and workers only where they are the 
   }
 }
 
-TEST_CASE("lanes with the same limit share a line, and the one that is worst is named") {
+TEST_CASE("lanes with the same limit share a line, and the worst lane is named") {
   Case given;
   given.usage.lanes.resize(3, given.lane());
   given.usage.lanes[1].name = "orders:9";
@@ -143,7 +143,7 @@ TEST_CASE("lanes with the same limit share a line, and the one that is worst is 
   CHECK(given.advice() == "lanes.workers 8 -> 12: all busy 99 % of the last 5 min (orders:9 and 2 more)");
 }
 
-TEST_CASE("a drain that cannot be over in time is told with both remedies") {
+TEST_CASE("a drain that cannot end in time is reported with both remedies") {
   Case given;
   given.lane().lag_growth = -5;
   given.lane().outstanding = 264;
@@ -158,7 +158,7 @@ TEST_CASE("a drain that cannot be over in time is told with both remedies") {
   CHECK(given.advice().empty());
 }
 
-TEST_CASE("usage is the shares of the samples of the last five minutes") {
+TEST_CASE("usage has the shares of the samples of the last five minutes") {
   UsageHistory history;
   LaneView view;
   view.topic = "orders";
@@ -200,18 +200,18 @@ TEST_CASE("usage is the shares of the samples of the last five minutes") {
   CHECK(usage.idle_members == 1);
   CHECK(usage.members == 2);
 
-  SECTION("a lane begins anew with its workers") {
+  SECTION("a lane whose workers change is measured from the beginning") {
     view.workers = 16;
     observe(10);
     CHECK(history.usage().lanes.front().span == seconds(9));
   }
-  SECTION("a lane that is gone is forgotten") {
+  SECTION("a lane that has gone is forgotten") {
     history.observe({}, 2, 0, {}, now);
     CHECK(history.usage().lanes.empty());
   }
 }
 
-TEST_CASE("nothing is advised before anything was seen") {
+TEST_CASE("nothing is advised before a measurement") {
   CHECK(advise(UsageHistory().usage(), {}).empty());
   Case given;
   given.usage.lanes.clear();

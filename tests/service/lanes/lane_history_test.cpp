@@ -28,7 +28,7 @@ lane::LaneDetail failed_at(TimePoint at, std::int64_t offset, std::optional<std:
 
 }  // namespace
 
-TEST_CASE("an error is over once records are done after it, and its own record is finished") {
+TEST_CASE("an error is past once later records are done and its own record is finished") {
   LaneHistory history;
   const auto over = [&](std::uint64_t done, const lane::LaneDetail& detail) {
     return history.error_is_over(lane_with(done), detail);
@@ -46,8 +46,7 @@ TEST_CASE("an error is over once records are done after it, and its own record i
   CHECK_FALSE(over(10, failed_at(in_outage, 9, 3)));
 }
 
-TEST_CASE(
-    "an outage between two looks is over although no record comes after it, unless a record was given up") {
+TEST_CASE("an outage between two samples is past without later records, unless a record was given up") {
   const bool given_up = GENERATE(false, true);
   LaneHistory history;
   history.observe({lane_with(5)}, start);
@@ -57,7 +56,7 @@ TEST_CASE(
   CHECK(history.error_is_over(lane, failed_at(start + milliseconds(500), 9)) != given_up);
 }
 
-TEST_CASE("without an error nothing is over, nor in a lane that was not observed") {
+TEST_CASE("no error is past without an error, or in a lane that was not observed") {
   LaneHistory history;
   CHECK_FALSE(history.error_is_over(lane_with(5), failed_at(start, 9)));
   history.observe({lane_with(5)}, start);

@@ -26,7 +26,7 @@ TestLane& with_pool(TestLane& test, std::uint32_t workers, std::uint32_t queue) 
 
 }  // namespace
 
-TEST_CASE("two workers at work and three records waiting") {
+TEST_CASE("two running records and three waiting records are counted") {
   TestLane test;
   with_pool(test, 2, 8);
   test.partition.add_run(0, 5, 10);
@@ -67,7 +67,7 @@ TEST_CASE("two workers at work and three records waiting") {
   CHECK(value(test, "lane_delivered_offset") == 4);
 }
 
-TEST_CASE("the number of queued jobs goes up with each job and down with each job that leaves the queue") {
+TEST_CASE("the number of queued jobs rises with each job and falls when a job leaves the queue") {
   TestLane test;
   with_pool(test, 2, 8);
   test.begin();
@@ -135,7 +135,7 @@ TEST_CASE("a lane that an operator holds is suspended, and neither held nor paus
   CHECK(states() == "running ");
 }
 
-TEST_CASE("time spent held, then paused, then waiting for the first record") {
+TEST_CASE("the time spent held, then paused, then waiting for the first record, is exported") {
   TestLane test;
   with_pool(test, 1, 2);
   test.context.lanes.pause_after = seconds(5);
@@ -162,7 +162,7 @@ TEST_CASE("time spent held, then paused, then waiting for the first record") {
   CHECK(sample(test, "lane_resume_latency_seconds").sum == 2);
 }
 
-TEST_CASE("a record that ignores its time is stuck, and one that does not end with its lane is abandoned") {
+TEST_CASE("a record beyond its time-out is stuck, and one that outlasts its lane is abandoned") {
   lane::ProcessTotals totals;
   TestLane test;
   test.context.totals = &totals;
@@ -185,7 +185,7 @@ TEST_CASE("a record that ignores its time is stuck, and one that does not end wi
   CHECK(totals.abandoned.get() == 2);
 }
 
-TEST_CASE("a breaker that is open while no record waits holds nothing, so no outage is exported") {
+TEST_CASE("an open breaker without waiting records holds nothing, so no outage is exported") {
   lane::Downstream downstream("shop:80", {.breaker = {.failures = 1}});
   lane::RateLimiter rate{config::Rate{}};
   const auto now = SteadyClock::now();

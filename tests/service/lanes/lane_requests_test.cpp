@@ -82,21 +82,20 @@ class QuietMember {
 
 }  // namespace
 
-TEST_CASE("a suspension is stored when each lane has answered that the brokers have it") {
+TEST_CASE("a suspension is stored when each lane has reported that the brokers have it") {
   QuietMember member;
   CHECK(member.suspend(patience).kind == Kind::done);
 }
 
-TEST_CASE(
-    "the end of a suspension is stored, too, and until then it is said that the suspension comes back") {
+TEST_CASE("the end of a suspension is stored, and until then the answer warns that the suspension returns") {
   QuietMember member;
   REQUIRE(member.suspend(patience).kind == Kind::done);
-  SECTION("by a member that works") {
+  SECTION("a working member ends the suspension") {
     const auto answer = member.resume(patience);
     CHECK(answer.kind == Kind::done);
     CHECK(answer.text == "orders is resumed");
   }
-  SECTION("by a member that hangs") {
+  SECTION("a hanging member ends the suspension") {
     member.hang();
     const auto answer = member.resume(milliseconds(50));
     CHECK(answer.kind == Kind::accepted);
@@ -104,7 +103,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("the end of a suspension whose commit is under way is stored when the brokers have the end") {
+TEST_CASE("the end of a suspension whose commit is in flight is stored when the brokers have the end") {
   QuietMember member(false);
   REQUIRE(member.suspend(milliseconds(50)).kind == Kind::accepted);
   REQUIRE(eventually([&] { return !member.group.calls("commit").empty(); }));
@@ -118,7 +117,7 @@ TEST_CASE("the end of a suspension whose commit is under way is stored when the 
   CHECK(member.resume(patience).kind == Kind::done);
 }
 
-TEST_CASE("while a member hangs, also with more requests than it takes, no suspension counts as stored") {
+TEST_CASE("while a member hangs, even with too many requests, no suspension counts as stored") {
   const bool full = GENERATE(false, true);
   QuietMember member;
   member.hang();

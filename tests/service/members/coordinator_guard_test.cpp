@@ -48,8 +48,7 @@ TEST_CASE("a client that lost its coordinator is replaced once, and then the pro
   CHECK(story.steps == std::vector{Step::renew, Step::end});
 }
 
-TEST_CASE(
-    "a coordinator that no client reaches is an outage: it is asked for once a unit, and nothing is done") {
+TEST_CASE("a coordinator that no client reaches is an outage, which causes questions but no step") {
   Story story;
   story.reachable = false;
   story.pass(seconds(36000), true);
@@ -60,19 +59,19 @@ TEST_CASE(
   CHECK(story.steps.empty());
 }
 
-TEST_CASE("coordinators that are away for a minute again and again are no reason for anything") {
+TEST_CASE("coordinators that are away for a minute again and again cause no step") {
   Story story;
   for (int i = 0; i < 100; ++i) story.pass(seconds(100), true), story.pass(seconds(5), false);
   CHECK(story.questions == 0);
 }
 
-TEST_CASE("members that found their coordinator again may be replaced again, however often") {
+TEST_CASE("members that reached their coordinator again may be replaced again, at any number") {
   Story story;
   for (int i = 0; i < 10; ++i) story.pass(seconds(120), true), story.pass(seconds(121), false);
   CHECK(story.steps == std::vector(10, Step::renew));
 }
 
-TEST_CASE("new members that have reported nothing yet do not count as members with a coordinator") {
+TEST_CASE("new members without a report do not count as members with a coordinator") {
   Story story;
   story.pass(seconds(120), true);
   story.pass(seconds(60), false);  // their first statistics

@@ -80,7 +80,7 @@ TEST_CASE("a service without pools has no metrics and no status of pools") {
   stop_cleanly(*service);
 }
 
-TEST_CASE("the status says what runs and waits in each pool, and a lane has the sums") {
+TEST_CASE("the status has the running and waiting records of each pool, and a lane the sums") {
   World world(1);
   add_two_pools(world.config);
   world.produce(20);

@@ -21,7 +21,7 @@ std::uint64_t descriptors(const config::Config& config, std::uint64_t partitions
 
 }  // namespace
 
-TEST_CASE("a program needs four descriptors, a request one, and requests are bounded by connections") {
+TEST_CASE("a program needs four descriptors, and requests one each within their connections") {
   const auto exec = config_for(config::ExecSettings{});
   CHECK(descriptors(exec, 5) - descriptors(exec, 4) == 8 * 4);
   config::HttpSettings http;
@@ -35,7 +35,7 @@ TEST_CASE("a program needs four descriptors, a request one, and requests are bou
   CHECK(service::expected_descriptors(exec, 5, 4).all > descriptors(exec, 5));
 }
 
-TEST_CASE("descriptors of all pools are added, and the pools are what to change") {
+TEST_CASE("the descriptors of all pools are added, and the remedy names the pools") {
   auto config = config_for(config::ExecSettings{});
   const auto least = service::expected_descriptors(config, 4, 3).least;
   config::Pool pool;
@@ -48,7 +48,7 @@ TEST_CASE("descriptors of all pools are added, and the pools are what to change"
   for (const auto& warning : warnings) CHECK(warning.find("workers of the pools") != std::string::npos);
 }
 
-TEST_CASE("what may run out is named with its limit") {
+TEST_CASE("a resource that may run out is named with its limit") {
   const auto config = config_for(config::ExecSettings{});
   const auto needed = descriptors(config, 16);
   CHECK(service::limit_warnings(config, 16, 3, {needed, 10'000}).empty());
@@ -62,7 +62,7 @@ TEST_CASE("what may run out is named with its limit") {
   CHECK(threads.front().find("ulimit -u") != std::string::npos);
 }
 
-TEST_CASE("a service that cannot begin for want of descriptors says so, and with enough of all it begins") {
+TEST_CASE("a service that lacks descriptors reports that, and starts with enough of them") {
   const auto config = config_for(config::SimulateSettings{});
   CHECK(service::check_limits(config, 3).ok());
   const DescriptorLimit few(20);

@@ -4,7 +4,7 @@
 
 using namespace laneway;
 
-TEST_CASE("workers are expected where the handler blocks, and threads of its own where it does not") {
+TEST_CASE("a blocking handler needs worker threads, and any other handler has threads of its own") {
   config::Config config;
   config.kafka["bootstrap.servers"] = {"a:1,b:2", "test"};
   config.lanes.workers = 8;
@@ -30,7 +30,7 @@ TEST_CASE("workers are expected where the handler blocks, and threads of its own
   CHECK(service::expected_threads(config, 5, 3).all == one.all);
 }
 
-TEST_CASE("workers and senders of all pools are expected, with the pools for retries") {
+TEST_CASE("workers and senders of all pools are expected, including the pools for retries") {
   config::Config config;
   config.kafka["bootstrap.servers"] = {"a:1,b:2", "test"};
   config.handler = config::SimulateSettings{};

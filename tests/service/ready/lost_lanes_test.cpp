@@ -42,7 +42,7 @@ TEST_CASE("lost lanes keep their last lag until their member has an assignment a
   CHECK(text(lost.of({}, {false, false})) == "orders:1=2");
 }
 
-TEST_CASE("lanes that were given up in order are not remembered") {
+TEST_CASE("lanes that were revoked in order are not remembered") {
   LostLanes lost;
   lost.observe({lane_of(0, 0, 9), lane_of(0, 1, 5)}, {true});
   CHECK(text(lost.of({lane_of(0, 1, 5)}, {true})).empty());
@@ -50,7 +50,7 @@ TEST_CASE("lanes that were given up in order are not remembered") {
   CHECK(text(lost.of({}, {false})) == "orders:1=5");
 }
 
-TEST_CASE("a lost partition that another member of the process has received has that member's lane") {
+TEST_CASE("a lost partition that another member of the process received has that member's lane") {
   LostLanes lost;
   lost.observe({lane_of(0, 0, 9)}, {true, true});
   CHECK(text(lost.of({lane_of(1, 0, 4)}, {false, true})).empty());
@@ -59,7 +59,7 @@ TEST_CASE("a lost partition that another member of the process has received has 
   CHECK(text(lost.of({}, {false, false})) == "orders:0=4");
 }
 
-TEST_CASE("lanes of members that are made anew are remembered until the new members have an assignment") {
+TEST_CASE("lanes of replaced members are remembered until the new members have an assignment") {
   LostLanes lost;
   lost.observe({lane_of(0, 0, 9)}, {true});
   CHECK(text(lost.of({}, {})) == "orders:0=9");

@@ -28,7 +28,7 @@ const Family& named(const std::vector<Family>& families, const std::string& name
 
 }  // namespace
 
-TEST_CASE("each reason has a series that counts the lanes and members that it applies to") {
+TEST_CASE("each reason has a series that counts the affected lanes and members") {
   const auto ready = reason_family({});
   const auto family = reason_family({{{ReasonCode::no_broker, "member 1: none", "", -1},
                                       {ReasonCode::stalled, "orders:1: none", "orders", 1},
@@ -55,13 +55,13 @@ TEST_CASE("members are counted by their assignment, and the longest time without
   CHECK(named(families, "without_broker_seconds").samples.at(0).value == 80);
 }
 
-TEST_CASE("before there are members, nobody knows for how long no broker has answered") {
+TEST_CASE("without members, the time without a broker is unknown") {
   const auto families = member_families({});
   CHECK(families.size() == 1);
   CHECK(value(named(families, "members"), "none") == 0);
 }
 
-TEST_CASE("when the brokers are gone, the lag of lost partitions stays, and the reason is a metric") {
+TEST_CASE("during an outage of the brokers, the lag of lost partitions stays, and the reason is a metric") {
   World world(2);
   world.rebalance_soon();
   world.produce(6);

@@ -53,7 +53,7 @@ TEST_CASE("a service that works is ready, also without a lane") {
   CHECK(codes(idle).empty());
 }
 
-TEST_CASE("a member whose committed offsets cannot be read for long is not ready, with lanes and without") {
+TEST_CASE("a member whose committed offsets stay unreadable is not ready, with and without lanes") {
   auto facts = working();
   auto& member = facts.members.front();
   member.awaited_offsets = 3;
@@ -67,7 +67,7 @@ TEST_CASE("a member whose committed offsets cannot be read for long is not ready
   CHECK(codes(facts) == "unreadable");
 }
 
-TEST_CASE("one that has not started says what it waits for, and one that stops says so") {
+TEST_CASE("a service that has not started reports the reason, and a stopping service reports the stop") {
   Facts facts;
   facts.starting = "waiting for brokers and topics: no broker answers";
   CHECK(codes(facts) == "starting");
@@ -76,7 +76,7 @@ TEST_CASE("one that has not started says what it waits for, and one that stops s
   CHECK(codes(facts) == "stopping");
 }
 
-TEST_CASE("a member that was never given an assignment is not ready, one that was given nothing is") {
+TEST_CASE("a member without any assignment is not ready, but an empty assignment suffices") {
   auto facts = working();
   facts.members.push_back({});
   CHECK(codes(facts) == "unassigned");
@@ -90,7 +90,7 @@ TEST_CASE("a member that was never given an assignment is not ready, one that wa
   CHECK(codes(facts).empty());
 }
 
-TEST_CASE("brokers that cannot be reached are a reason, a connection that is made anew is none") {
+TEST_CASE("unreachable brokers are a reason, but a reconnection is not") {
   auto facts = working();
   facts.members.front().no_broker = seconds(9);
   CHECK(codes(facts).empty());
@@ -102,7 +102,7 @@ TEST_CASE("brokers that cannot be reached are a reason, a connection that is mad
         "member 1 has had no connection to a broker for 10 s: broker kafka:9093: its certificate expired");
 }
 
-TEST_CASE("a coordinator that is away while brokers answer is a reason, one that moves is none") {
+TEST_CASE("a missing coordinator is a reason while brokers answer, but one that moves is not") {
   auto facts = working();
   facts.members.front().no_coordinator = seconds(29);
   CHECK(codes(facts).empty());
@@ -112,7 +112,7 @@ TEST_CASE("a coordinator that is away while brokers answer is a reason, one that
         "member 1 has had no connection to the coordinator of its group for 30 s, although brokers answer");
 }
 
-TEST_CASE("a rebalance within its deadline is no reason, beyond it is one") {
+TEST_CASE("a rebalance is a reason only beyond its deadline") {
   auto facts = working();
   facts.members.front().joining = seconds(299);
   facts.lanes.front().view.state = State::draining;
@@ -147,7 +147,7 @@ TEST_CASE("a lane with lag and no progress is named, with its state and its olde
       "the oldest for 80 s, running (attempt 5); attempt 4 failed: HTTP 500"));
 }
 
-TEST_CASE("a lane that waits for somebody else's transaction says so, and which command names the producer") {
+TEST_CASE("a lane that waits for a foreign transaction reports the command that names the producer") {
   auto facts = working();
   auto& lane = facts.lanes.front();
   lane.without_progress = seconds(75);
@@ -169,7 +169,7 @@ TEST_CASE("a lane without lag is not stalled") {
   CHECK(code_of(lane).empty());
 }
 
-TEST_CASE("a lane that never heard from its partition is stalled, and a quota is named") {
+TEST_CASE("a lane without news of its partition is stalled, and a quota is named as the cause") {
   auto facts = working();
   auto& lane = facts.lanes.front();
   lane.view.lag = -1;
@@ -188,8 +188,7 @@ TEST_CASE("a lane that never heard from its partition is stalled, and a quota is
       "lag is not known; the brokers delay this client because of a quota; state running");
 }
 
-TEST_CASE(
-    "a partition that cannot be read is a reason after a while, also without lag, and as long as it lasts") {
+TEST_CASE("a partition that cannot be read becomes a reason after a while, also without lag") {
   auto facts = working();
   auto& lane = facts.lanes.front();
   lane.view.lag = 0;
@@ -208,7 +207,7 @@ TEST_CASE(
   CHECK(codes(facts).empty());
 }
 
-TEST_CASE("a lane that is suspended is no reason, however long") {
+TEST_CASE("a suspended lane is never a reason") {
   auto lane = working_lane();
   lane.view.state = State::paused;
   lane.view.hold_bits = bits(Hold::suspended) | bits(Hold::window_full);
@@ -216,7 +215,7 @@ TEST_CASE("a lane that is suspended is no reason, however long") {
   CHECK(code_of(lane).empty());
 }
 
-TEST_CASE("a lane held by its failures or its oldest record is a reason though some records go on") {
+TEST_CASE("a lane held by its failures or its oldest record is a reason, even if some records go on") {
   auto lane = working_lane();
   lane.view.state = State::paused;
   lane.held = lane.view.oldest_age = seconds(60);
@@ -228,7 +227,7 @@ TEST_CASE("a lane held by its failures or its oldest record is a reason though s
   CHECK(code_of(lane).empty());
 }
 
-TEST_CASE("a window full of records that wait for their keys is no reason while its oldest ones are done") {
+TEST_CASE("a window full of records that wait for their keys is not a reason while its oldest finish") {
   auto lane = working_lane();
   lane.view.state = State::held;
   lane.view.hold_bits = bits(Hold::window_full);
@@ -239,7 +238,7 @@ TEST_CASE("a window full of records that wait for their keys is no reason while 
   CHECK(code_of(lane) == "held");
 }
 
-TEST_CASE("a lane held because its workers cannot keep up is lag and no reason while they go on") {
+TEST_CASE("a lane held because its workers are too slow has lag, but is not a reason") {
   auto lane = working_lane();
   lane.view.state = State::paused;
   lane.held = std::chrono::hours(1);
@@ -249,7 +248,7 @@ TEST_CASE("a lane held because its workers cannot keep up is lag and no reason w
   }
 }
 
-TEST_CASE("records of a retry topic may wait until they are due before that is a stall") {
+TEST_CASE("records of a retry topic may wait until they are due without a stall") {
   auto lane = working_lane();
   lane.view.retry_delay = std::chrono::minutes(10);
   lane.view.state = State::held;
@@ -266,7 +265,7 @@ TEST_CASE("a stuck worker is a reason at once") {
   CHECK(code_of(lane) == "stuck");
 }
 
-TEST_CASE("a breaker that is not closed is one reason, whatever lanes it holds") {
+TEST_CASE("a breaker that is not closed is one reason, however many lanes it holds") {
   auto lane = working_lane();
   CHECK(code_of(lane, "shop:443: refused") == "breaker_open");
   lane.view.state = State::paused;
@@ -275,7 +274,7 @@ TEST_CASE("a breaker that is not closed is one reason, whatever lanes it holds")
   CHECK(code_of(lane, "shop:443: refused") == "breaker_open");
 }
 
-TEST_CASE("the limit of a stall is a setting") {
+TEST_CASE("the time limit of a stall is a setting") {
   auto facts = working();
   facts.lanes.front().without_progress = seconds(5);
   CHECK(codes(facts, {.stall = seconds(5)}) == "stalled");
@@ -302,7 +301,7 @@ struct Story {
 
 }  // namespace
 
-TEST_CASE("the time in which a partition is not heard from at all is counted while its lane takes records") {
+TEST_CASE("time without any news of a partition is counted while its lane takes records") {
   Story story;
   story.lane.lag = -1;
   story.step(31);
@@ -316,7 +315,7 @@ TEST_CASE("the time in which a partition is not heard from at all is counted whi
   CHECK(story.without_progress() == 0);
 }
 
-TEST_CASE("progress is what is finished or committed, and time without either is counted") {
+TEST_CASE("progress is a finished record or a commit, and time without either is counted") {
   Story story;
   story.step(31);
   CHECK(story.without_progress() == 30);
@@ -331,7 +330,7 @@ TEST_CASE("progress is what is finished or committed, and time without either is
   CHECK(story.without_progress() == 0);
 }
 
-TEST_CASE("time in which nothing was to be done, or was not to be done, does not count as a stall") {
+TEST_CASE("time without due work does not count as a stall") {
   Story story;
   const auto counts_anew_after = [&](auto change) {
     const auto before = story.lane;
@@ -349,7 +348,7 @@ TEST_CASE("time in which nothing was to be done, or was not to be done, does not
   counts_anew_after([](LaneView& lane) { lane.state = State::draining; });
 }
 
-TEST_CASE("a hold is counted from its beginning, through its pauses, and anew when the lane ran in between") {
+TEST_CASE("a hold is counted from its beginning, through its pauses, and again after the lane ran") {
   Story story;
   story.step(5);
   CHECK(story.held() == 0);
@@ -366,7 +365,7 @@ TEST_CASE("a hold is counted from its beginning, through its pauses, and anew wh
   CHECK(story.held() == 3);
 }
 
-TEST_CASE("a partition that comes back begins anew") {
+TEST_CASE("a partition that comes back starts with new counts") {
   Story story;
   story.step(50);
   story.lane.epoch = 8;
@@ -388,7 +387,7 @@ TEST_CASE("the rate is over the last ten seconds") {
   CHECK(story.history.rate(story.lane) == 0);
 }
 
-TEST_CASE("the rate is of records that were done, and dead letters have a rate of their own") {
+TEST_CASE("the rate counts done records, and dead letters have their own rate") {
   Story story;
   story.step();
   for (int i = 0; i < 20; ++i) {

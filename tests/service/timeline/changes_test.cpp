@@ -53,7 +53,7 @@ using Texts = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("rebalances are events, and are counted on when the members are new") {
+TEST_CASE("rebalances are events, and their count goes on with new members") {
   Looks looks;
   CHECK(looks.next().empty());
   looks.look.lanes = {working(0), working(1)};
@@ -77,7 +77,7 @@ TEST_CASE("rebalances are events, and are counted on when the members are new") 
         Texts{"Rebalance: added: orders:0, orders:1, orders:3, orders:4, orders:5, orders:6 and 2 more."});
 }
 
-TEST_CASE("a reason of readiness is an event once, whatever its ages say") {
+TEST_CASE("a reason of readiness is an event once, however its ages change") {
   auto looks = assigned();
   looks.look.readiness = Readiness{{{ReasonCode::stalled, "orders:1: no progress for 60 s", "orders", 1}}};
   CHECK(looks.next() == Texts{"Not ready: orders:1: no progress for 60 s"});
@@ -105,7 +105,7 @@ TEST_CASE("the breaker's states are events") {
   CHECK(looks.next().empty());
 }
 
-TEST_CASE("what happens to a lane is an event when it begins") {
+TEST_CASE("each change of a lane is an event when it begins") {
   auto looks = assigned();
   auto& one = looks.look.lanes[1];
   one.silent = seconds(40);
@@ -117,7 +117,7 @@ TEST_CASE("what happens to a lane is an event when it begins") {
   CHECK(looks.next() == Texts{"2 commits failed."});
 }
 
-TEST_CASE("what an operator requests is an event when it is carried out, however short it lasts") {
+TEST_CASE("an operator's request is an event when it is carried out, however short its effect") {
   using Action = ControlRequest::Action;
   using Kind = ControlAnswer::Kind;
   auto looks = assigned();
@@ -144,14 +144,14 @@ TEST_CASE("what an operator requests is an event when it is carried out, however
   CHECK(looks.next() == Texts{"1 dead letter: orders:1."});  // the operator's event stays
 }
 
-TEST_CASE("a lane that comes to this process suspended is an event") {
+TEST_CASE("a lane that arrives in this process suspended is an event") {
   auto looks = assigned();
   looks.look.lanes.push_back(working(7));
   looks.look.lanes.back().hold_bits = lane::bit(lane::Hold::suspended);
   CHECK(looks.next() == Texts{"Rebalance: added: orders:7.", "orders:7 is suspended."});
 }
 
-TEST_CASE("commits that an old record blocks are an event, and so is their end") {
+TEST_CASE("commits that an old record blocks are an event, and their end is another") {
   auto looks = assigned();
   auto& one = looks.look.lanes[1];
   one.committed = 40;
@@ -167,7 +167,7 @@ TEST_CASE("commits that an old record blocks are an event, and so is their end")
   CHECK(looks.next().empty());
 }
 
-TEST_CASE("dead letters in a row are one event, and none is forgotten when its lane goes") {
+TEST_CASE("dead letters in a row are one event, and all are counted when their lane goes") {
   auto looks = assigned();
   looks.look.lanes[1].dead_letters = 2;
   looks.look.totals.dead_letters = 2;

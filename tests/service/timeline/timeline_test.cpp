@@ -22,7 +22,7 @@ void look(Timeline& timeline, std::int64_t from, std::int64_t to, std::int64_t w
 
 }  // namespace
 
-TEST_CASE("a sample is kept each five seconds, and shows the worst since the sample before") {
+TEST_CASE("a sample is kept every five seconds, with the worst values since the last sample") {
   Timeline timeline(begun);
   timeline.look({.lag = 7}, at(0), begun);
   timeline.look({.ready = false}, at(1), begun + 1000);
@@ -45,7 +45,7 @@ TEST_CASE("a sample is kept each five seconds, and shows the worst since the sam
   CHECK(samples[2].breaker == Breaker::closed);
 }
 
-TEST_CASE("six hours are kept, then the oldest samples make room") {
+TEST_CASE("six hours are kept, and then the oldest samples make room") {
   Timeline timeline(begun);
   const auto in_all = static_cast<std::int64_t>(Timeline::most_samples) + 100;
   look(timeline, 0, in_all * 5);
@@ -59,7 +59,7 @@ TEST_CASE("six hours are kept, then the oldest samples make room") {
     if (samples[i].number != samples[i - 1].number + 1) FAIL("a gap at " << i);
 }
 
-TEST_CASE("a reader who knows a part gets the rest") {
+TEST_CASE("a reader that knows a part gets the rest") {
   Timeline timeline(begun);
   look(timeline, 0, 10);
   timeline.add(Level::bad, "first", begun + 9000);
@@ -87,7 +87,7 @@ TEST_CASE("a reader who knows a part gets the rest") {
   CHECK(timeline.since(0, begun).events.size() == 1);
 }
 
-TEST_CASE("a reader who knows more than there is, as after a restart, gets nothing but the new start") {
+TEST_CASE("a reader that knows more than there is, as after a restart, gets only the new start") {
   Timeline timeline(begun + 5);
   look(timeline, 0, 10);
   const auto news = timeline.since(1000, begun);
@@ -113,7 +113,7 @@ TEST_CASE("events are bounded in number and length") {
   }
 }
 
-TEST_CASE("a wall clock that is set back moves what was kept, and no time goes back") {
+TEST_CASE("a wall clock that is set back moves the kept samples, and no time goes back") {
   Timeline timeline(begun);
   look(timeline, 0, 20);
   timeline.add(Level::plain, "before", begun + 19'000);

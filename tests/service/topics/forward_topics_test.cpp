@@ -28,7 +28,7 @@ struct Topics {
 
 }  // namespace
 
-TEST_CASE("the retry topics and the dead-letter topic of each source, each name once") {
+TEST_CASE("each source has its retry topics and its dead-letter topic, and each name comes once") {
   Topics test;
   REQUIRE(test.topics.size() == 2);
   CHECK(test.topics[0].name == "orders-retry-10m");
@@ -39,8 +39,7 @@ TEST_CASE("the retry topics and the dead-letter topic of each source, each name 
   CHECK(forward_topics(test.config, {{"orders", 4}, {"refunds", 1}}).size() == 3);
 }
 
-TEST_CASE(
-    "a compacted topic is refused, also with delete: records without a key would hold their partition") {
+TEST_CASE("a compacted topic is refused, also with delete, because records without a key would be stuck") {
   const Topics test;
   for (const char* topic : {"orders-dlt", "orders-retry-10m"}) {
     const auto verdict = test.judge(topic, {.compacted = true, .retention = {}});
@@ -51,7 +50,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("a retention that loses records is a warning") {
+TEST_CASE("a retention that loses records causes a warning") {
   const Topics test;
   const auto warnings = [&](const char* topic, Duration retention) {
     const auto verdict = test.judge(topic, {.compacted = false, .retention = retention});
@@ -66,7 +65,7 @@ TEST_CASE("a retention that loses records is a warning") {
   CHECK(warnings("orders-dlt", hours(7 * 24)).empty());
 }
 
-TEST_CASE("topics that are kept forever, or whose settings are not visible, are no reason for a word") {
+TEST_CASE("topics that are kept forever, or whose settings are invisible, cause no warning") {
   const Topics test;
   const auto kept = test.judge("orders-dlt", {.compacted = false, .retention = {}});
   CHECK_FALSE(kept.refusal);

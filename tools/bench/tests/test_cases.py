@@ -156,7 +156,7 @@ class Adaptive(unittest.TestCase):
             begin += seconds
         return adaptive.Answers(array("d", times), array("d", latencies))
 
-    def test_what_settles_late_or_never_is_reported_in_seconds(self):
+    def test_a_late_or_missing_settling_is_reported_in_seconds(self):
         step = adaptive.judged(self.answers((6, 50, 0.5), (4, 100, 0.5), (35, 100, 0.050)), 0.0, 45.0, self.BEST, 20)
         self.assertEqual((20, 5.0, 10.0), (step.limit, step.rate_settled, step.latency_settled))
         self.assertAlmostEqual(1.0, step.rate)
@@ -175,7 +175,7 @@ class Adaptive(unittest.TestCase):
 
 
 class Overload(unittest.TestCase):
-    def test_what_is_lost_fails(self):
+    def test_a_lost_record_fails(self):
         records = overload.OVERLOAD_RATE * overload.OVERLOAD_SECONDS
         for done, passed in ((records, True), (records - 1, False)):
             self.assertEqual(passed, play("overload", overload={"done": done}).verdicts()["overload, lost + uncommitted"])

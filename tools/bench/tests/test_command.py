@@ -39,11 +39,11 @@ class Command(unittest.TestCase):
             bench.row("noop", "5/s", ">= 4/s", passed, [{"cpu_us": 1.25, "peak_mib": 10.0}], 1.25)
         return case
 
-    def test_the_exit_code_says_whether_all_targets_were_met(self):
+    def test_the_exit_code_shows_whether_all_targets_were_met(self):
         for passed, code in ((True, 0), (None, 0), (False, 1)):
             self.assertEqual(code, self.run_command("noop", cases=self.verdict(passed))[0])
 
-    def test_everything_that_was_measured_is_written_down(self):
+    def test_every_measurement_is_written_down(self):
         _, output, _ = self.run_command("noop", cases=self.verdict(True))
         self.assertEqual("\ncase  figure  ratio  CPU us  peak MiB  target\n"
                          "noop  5/s     1.250  1.250   10        >= 4/s  pass\n", output)
@@ -51,7 +51,7 @@ class Command(unittest.TestCase):
         self.assertEqual([], written["runs"])
         self.assertEqual("noop", written["rows"][0]["case"])
 
-    def test_a_failure_ends_it_with_the_rows_so_far(self):
+    def test_a_failure_ends_the_run_with_the_rows_so_far(self):
         def fails(bench, _):
             self.verdict(True)(bench, _)
             raise Failure("wrk is not installed")
@@ -68,13 +68,13 @@ class Command(unittest.TestCase):
         self.run_command("pool")
         self.kafka_called.assert_not_called()
 
-    def test_both_clients_are_told_apart_and_share_a_kafka(self):
+    def test_both_clients_have_their_own_rows_and_share_a_kafka(self):
         _, output, _ = self.run_command("--client", "both", "noop", cases=self.verdict(True))
         self.assertIn("noop (bundled)", output)
         self.assertIn("noop (system)", output)
         self.kafka_called.assert_called_once()
 
-    def test_what_it_does_not_know_is_misuse(self):
+    def test_unknown_arguments_are_misuse(self):
         for arguments in (["nop"], ["before"], ["--repeat", "0"], ["--records", "499999"], ["--client", "own"]):
             with self.subTest(arguments=arguments):
                 self.assertEqual(2, self.run_command(*arguments)[0])

@@ -17,6 +17,6 @@ class Figures(unittest.TestCase):
 
 
 class Table(unittest.TestCase):
-    def test_what_is_not_there_is_left_empty(self):
+    def test_missing_values_are_left_empty(self):
         row = {"case": "pool", "figure": "20 ns", "ratio": None, "cpu_us": None, "peak_mib": None, "target": "", "passed": None}
         self.assertEqual(["case  figure  ratio  CPU us  peak MiB  target", "pool  20 ns"], table([row]).splitlines())

@@ -13,7 +13,7 @@ def line(offset, value, **headers):
 
 
 class Reading(unittest.TestCase):
-    def test_events_are_what_was_written_at_first(self):
+    def test_events_are_the_records_that_were_written_first(self):
         found = events("t", [line(4, b"a", type=b"x"), line(5, b"a", type=b"x", laneway_part=b"n"), {"end": 6}])
         self.assertEqual({b"a": (("t", 1, 4), "x")}, found)
 
@@ -33,12 +33,12 @@ class Rows(unittest.TestCase):
         deliveries = [Delivery("id", body, place * SECOND // 2) for place, body in enumerate(bodies)]
         return Row("n", {b"a", b"b", b"c"}, deliveries, **options)
 
-    def test_what_is_missing_repeated_or_strange_is_found(self):
+    def test_missing_repeated_and_foreign_events_are_found(self):
         row = self.row([b"a", b"a", b"x"], letters={b"b"})
         self.assertEqual(({b"c"}, {b"a"}, {b"x"}), (row.missing, row.repeated, row.strange))
         self.assertEqual(set(), self.row([b"a", b"b", b"c", b"x"], allowed={b"x"}).strange)
 
-    def test_an_event_is_unfinished_for_whoever_lacks_it(self):
+    def test_an_event_is_unfinished_while_a_subscriber_lacks_it(self):
         found = {body: events("t", [line(offset, body, type=b"x")])[body] for offset, body in enumerate((b"a", b"b", b"c"))}
         self.assertEqual({("t", 1, 1)}, unfinished(found, [self.row([b"a", b"c"]), self.row([b"a", b"b", b"c"])]))
 

@@ -58,7 +58,7 @@ class Bound(unittest.TestCase):
         admission.look({0: 5, 1: 0}, 0.0, {0: 9, 1: 6})
         self.assertEqual((10, Answer.FULL), (admission.depth(), admission.ask()))
 
-    def test_a_front_that_stops_says_so_even_if_it_is_full(self):
+    def test_a_stopping_front_reports_the_stop_even_if_it_is_full(self):
         admission = Admission(0)
         admission.stopping = True
         self.assertEqual(Answer.STOPPING, admission.ask())
@@ -76,7 +76,7 @@ class Bound(unittest.TestCase):
 
 
 class Wheel(unittest.TestCase):
-    def test_another_wheel_than_the_pinned_one_is_refused(self):
+    def test_a_wheel_that_is_not_pinned_is_refused(self):
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             with zipfile.ZipFile(folder / "moto.whl", "w") as wheel:

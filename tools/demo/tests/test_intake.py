@@ -119,7 +119,7 @@ class Intake(unittest.TestCase):
         answer = connection.getresponse()
         self.assertEqual((202, {"id": "x1"}), (answer.status, json.loads(answer.read())))
 
-    def test_what_a_client_still_sends_has_a_bound(self):
+    def test_the_bytes_that_a_client_still_sends_are_bounded(self):
         with mock.patch.object(intake, "UNREAD", 0.05):
             with socket.create_connection(("127.0.0.1", self.server.server_port), timeout=WITHIN) as connection, \
                     self.assertRaises(OSError):

@@ -23,7 +23,7 @@ class Signatures(unittest.TestCase):
         self.assertTrue(verified(SECRET, HEADERS, BODY, TIME))
         self.assertTrue(verified(SECRET, HEADERS | {"webhook-signature": "v1,AAAA " + HEADERS["webhook-signature"]}, BODY, TIME))
 
-    def test_what_is_changed_late_or_missing_is_wrong(self):
+    def test_a_changed_late_or_missing_signature_is_wrong(self):
         self.assertFalse(verified(receivers.new_secret(), HEADERS, BODY, TIME))
         self.assertFalse(verified(SECRET, HEADERS, BODY + b" ", TIME))
         self.assertFalse(verified(SECRET, HEADERS, BODY, TIME + receivers.TOLERANCE + 1))
@@ -45,7 +45,7 @@ class Receivers(unittest.TestCase):
             connection.request("POST", "/hooks", body, HEADERS)
             return connection.getresponse().status
 
-    def test_it_keeps_what_is_signed_and_refuses_the_rest(self):
+    def test_a_receiver_keeps_signed_events_and_refuses_others(self):
         receiver = self.receiver()
         before = time.time_ns()
         self.assertEqual(204, self.post(receiver))
@@ -55,12 +55,12 @@ class Receivers(unittest.TestCase):
         self.assertEqual((HEADERS["webhook-id"], BODY), delivery[:2])
         self.assertLessEqual(before, delivery.time)
 
-    def test_it_fails_the_first_attempt_only(self):
+    def test_a_receiver_fails_only_the_first_attempt(self):
         receiver = self.receiver(fails_every=1)
         self.assertEqual([500, 204], [self.post(receiver), self.post(receiver)])
         self.assertEqual(1, len(receiver.deliveries))
 
-    def test_a_dead_one_answers_nothing_until_it_is_back(self):
+    def test_a_dead_receiver_answers_nothing_until_it_is_back(self):
         receiver, ended = self.receiver(), []
         receiver.die()
 
@@ -85,7 +85,7 @@ class Receivers(unittest.TestCase):
         self.assertEqual([True, True, False], [receiver.wants(kind) for kind in ("order.created", "invoice.paid", "order.created.late")])
         self.assertTrue(self.receiver().wants("anything"))
 
-    def test_the_file_is_for_its_owner_only(self):
+    def test_only_the_owner_may_read_the_file(self):
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "subscribers"
             write_subscribers(file, [self.receiver(), self.receiver(old_secret=True)])

@@ -49,7 +49,7 @@ class Resizing(unittest.TestCase):
         done = subprocess.run([PYTHON, "-B", PROGRAM], input=lines.getvalue(), capture_output=True, text=True, timeout=WITHIN, check=True)
         return [json.loads(line) for line in done.stdout.splitlines()]
 
-    def test_an_image_is_stored_whatever_its_metadata_say(self):
+    def test_an_image_is_stored_whatever_its_metadata(self):
         files = (png(), png(text(b"comment", b"x" * 100)), png(text(b"comment", b"x" * 100_000)), png(text(b"dpi", b"abc")),
                  png(exif(TURNED)))
         for verdict in self.verdicts(*files):

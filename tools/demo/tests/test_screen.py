@@ -26,7 +26,7 @@ class Screens(unittest.TestCase):
         screen.say("an event")
         self.assertEqual(["   0.0 s  at 0", "   3.0 s  at 3", "   6.0 s  at 6", "   6.0 s  an event"], output.getvalue().splitlines())
 
-    def test_a_terminal_draws_the_present_again_and_keeps_events_above_it(self):
+    def test_a_terminal_redraws_the_present_and_keeps_events_above(self):
         output = Terminal()
         screen = self.screen(output)
         screen.show("first", ["row"])

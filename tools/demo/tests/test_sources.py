@@ -46,7 +46,7 @@ class Fetching(unittest.TestCase):
             self.fetch(source, **options)
         return caught.exception.status
 
-    def test_what_cannot_change_is_rejected(self):
+    def test_a_permanent_failure_is_rejected(self):
         for path in ("400", "401", "403", "404", "410", "451"):
             self.assertEqual(422, self.refused(f"{self.url}/{path}"), path)
         for source in ("http://127.0.0.1:99999/", "http://127.0.0.1:x/", "http://[::1/", "http:///a", "http://a b/", "file:///etc/hostname",
@@ -57,7 +57,7 @@ class Fetching(unittest.TestCase):
                 self.sources.fetch(body, "")
             self.assertEqual(422, caught.exception.status)
 
-    def test_what_may_change_is_tried_again(self):
+    def test_a_temporary_failure_is_retried(self):
         for path in ("408", "429", "500", "503", "short", "nonsense"):
             self.assertEqual(500, self.refused(f"{self.url}/{path}"), path)
         self.assertEqual(500, self.refused(f"http://127.0.0.1:{free_port()}/"))  # nothing listens there
@@ -73,7 +73,7 @@ class Fetching(unittest.TestCase):
             self.assertEqual(500, self.refused(f"{self.url}/503", delivery="c/images/0/2"))
             self.assertEqual(422, self.refused(f"{self.url}/503"))
 
-    def test_an_image_that_comes_has_its_patience_again(self):
+    def test_an_image_that_arrives_restores_its_patience(self):
         with mock.patch.object(sources.time, "monotonic", return_value=100.0) as clock:
             self.assertEqual(500, self.refused(f"{self.url}/503"))
             clock.return_value += sources.PATIENCE

@@ -22,7 +22,7 @@ def quiet():
 
 
 class Stages(unittest.TestCase):
-    def test_processes_and_the_folder_are_gone_however_it_ends(self):
+    def test_processes_and_the_folder_are_gone_after_any_end(self):
         for error in (None, Failure, KeyboardInterrupt):
             with self.subTest(error=error):
                 with contextlib.suppress(Failure, KeyboardInterrupt), Stage("test", 1, quiet()) as stage:
@@ -63,7 +63,7 @@ class Commands(unittest.TestCase):
             self.assertEqual(code, self.run_system(lambda stage: stage.verdict.check(holds, "text"))[0])
         self.assertEqual(1, self.run_system(lambda stage: None)[0])  # a story without a check shows nothing
 
-    def test_what_could_not_be_shown_and_what_was_interrupted_have_codes_of_their_own(self):
+    def test_a_missing_proof_and_an_interrupt_have_exit_codes_of_their_own(self):
         self.assertEqual((69, "scripts/demo name: no room\n"), self.run_system(mock.Mock(side_effect=Failure("no room"))))
         code, output = self.run_system(mock.Mock(side_effect=KeyboardInterrupt))
         self.assertEqual(130, code)
@@ -79,7 +79,7 @@ class Commands(unittest.TestCase):
                 self.assertLess((ROOT / f"tools/demo/systems/{name}.py").read_text().count("\n"), 200)
                 self.assertTrue((ROOT / f"docs/systems/{name.replace('_', '-')}.md").exists())
 
-    def test_help_lists_the_systems_and_an_unknown_one_is_refused(self):
+    def test_help_lists_the_systems_and_an_unknown_system_is_refused(self):
         done = subprocess.run([ROOT / "scripts" / "demo", "--help"], text=True, capture_output=True, check=False)
         self.assertEqual(0, done.returncode)
         self.assertRegex(done.stdout, r"  stream-processor +16 partitions")

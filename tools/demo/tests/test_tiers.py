@@ -23,7 +23,7 @@ class Records(unittest.TestCase):
                  {"partition": 1, "offset": 0, "timestamp": 1501, "headers": [header("other", "high"), ["priority", None]]}]
         self.assertEqual({("jobs", 0, 7): (1_500_000_000, "high"), ("jobs", 1, 0): (1_501_000_000, None)}, tiers.written("jobs", lines))
 
-    def test_an_unknown_priority_and_none_belong_to_the_default(self):
+    def test_an_unknown_or_missing_priority_belongs_to_the_default(self):
         records = {("jobs", 0, 0): (1, "urgent"), ("jobs", 0, 1): (2, None), ("jobs", 0, 2): (3, "low"), ("jobs", 0, 3): (4, "high")}
         found = {place: [Attempt(place, "laneway", 30 - place[2], 40, "success", {"pool": "medium"})] for place in list(records)[:3]}
         jobs = tiers.jobs(records, found, ("high", "medium", "low"), "medium")
@@ -38,7 +38,7 @@ class Records(unittest.TestCase):
 
 
 class AtOnce(unittest.TestCase):
-    def test_a_worker_that_goes_on_with_the_next_record_is_one_worker(self):
+    def test_successive_records_ran_on_one_worker(self):
         self.assertEqual(1, tiers.at_once([job(0, 1), job(1, 2), job(2, 3)]))
 
     def test_records_that_overlap_ran_on_several_workers(self):
@@ -53,7 +53,7 @@ class Lateness(unittest.TestCase):
     def test_time_above_the_longest_wait_is_late(self):
         self.assertEqual(1.5, tiers.lateness([job(3.5, 4, "low")], 2))
 
-    def test_a_record_may_wait_for_those_before_it(self):
+    def test_a_record_may_wait_for_earlier_records(self):
         together = [job(2, 5, "low"), job(5, 8, "low"), job(8.25, 11, "low")]
         self.assertEqual(0.25, tiers.lateness(together, 2))
 

@@ -49,7 +49,7 @@ class Accounts(unittest.TestCase):
         self.assertEqual((0, 2, 2), (account.lost, account.unfinished, account.committed))
         self.assertFalse(account.complete())
 
-    def test_what_is_done_and_not_committed_is_not_complete(self):
+    def test_records_that_are_done_but_not_committed_are_not_complete(self):
         self.assertFalse(self.account([[line(offset) for offset in range(4)]], committed=3).complete())
 
     def test_a_record_that_two_members_did_ran_twice_and_the_first_is_known(self):
@@ -81,7 +81,7 @@ class Accounts(unittest.TestCase):
 
 
 class Verdicts(unittest.TestCase):
-    def test_one_wrong_check_is_enough_and_none_is_no_verdict(self):
+    def test_one_wrong_check_fails_and_no_check_is_no_verdict(self):
         verdict = Verdict()
         self.assertFalse(verdict.right())
         verdict.check(True, "a")

@@ -40,7 +40,7 @@ class Command(unittest.TestCase):
         self.assertEqual((0, ["node 1 127.0.0.1:12001 stopped", "node 2 127.0.0.1:12002 stopped",
                               "node 3 127.0.0.1:12003 stopped"]), (code, output.splitlines()))
 
-    def test_without_a_cluster_it_says_how_to_get_one(self):
+    def test_without_a_cluster_the_command_names_the_way_to_start_one(self):
         (self.folder / "cluster.json").unlink()
         code, _, errors = self.run_command("status")
         self.assertEqual((69, f"scripts/kafka: there is no cluster in {self.folder}; run: scripts/kafka --dir {self.folder} start\n"),
@@ -50,7 +50,7 @@ class Command(unittest.TestCase):
         code, _, errors = self.run_command("stop", "--node", "4")
         self.assertEqual((69, "scripts/kafka: there is no node 4; the cluster has 3\n"), (code, errors))
 
-    def test_what_it_does_not_know_is_misuse(self):
+    def test_unknown_arguments_are_misuse(self):
         for arguments in (["begin"], ["start", "--nodes", "2"], []):
             with self.subTest(arguments=arguments):
                 self.assertEqual(2, self.run_command(*arguments)[0])
@@ -60,7 +60,7 @@ class Command(unittest.TestCase):
         self.assertFalse(self.folder.exists())
         self.assertEqual((0, "", ""), self.run_command("wipe"))
 
-    def test_a_new_cluster_is_what_the_options_say(self):
+    def test_a_new_cluster_follows_the_options(self):
         (self.folder / "cluster.json").unlink()
         with mock.patch.object(command.Cluster, "create", autospec=True) as create, \
                 mock.patch.object(command.Cluster, "start"), mock.patch.object(command.Cluster, "bootstrap", return_value="there"):
@@ -81,13 +81,13 @@ class Command(unittest.TestCase):
     def test_the_cluster_of_the_default_folder_takes_the_usual_port(self):
         self.assertEqual((0, "127.0.0.1:9092\n", "", 9092), self.start_in_the_usual_folder(9092))
 
-    def test_when_the_usual_port_is_taken_start_says_what_to_do(self):
+    def test_when_the_usual_port_is_in_use_start_names_the_remedy(self):
         code, output, errors, _ = self.start_in_the_usual_folder(12001)
         self.assertEqual((0, "127.0.0.1:12001\n"), (code, output))
         self.assertIn("port 9092 was taken", errors)
         self.assertIn("--set kafka.bootstrap.servers=127.0.0.1:12001\n", errors)
 
-    def test_start_leaves_a_cluster_that_is_there_as_it_is(self):
+    def test_start_leaves_an_existing_cluster_unchanged(self):
         with mock.patch.object(command.Cluster, "create") as create, mock.patch.object(command.Cluster, "start") as start:
             self.run_command("start", "--node", "2")
         create.assert_not_called()

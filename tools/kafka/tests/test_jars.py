@@ -38,7 +38,7 @@ class Pinned(unittest.TestCase):
         (self.folder / "b.jar").rename(self.folder / "c.jar")
         self.refused()
 
-    def test_one_more_is_refused(self):
+    def test_an_additional_jar_is_refused(self):
         self.write("c.jar", "three")
         self.refused()
 

@@ -35,7 +35,7 @@ class Answers(unittest.TestCase):
     def test_a_broker_that_knows_fewer_does_not(self):
         self.assertFalse(answers(Broker(1).port, 3))
 
-    def test_nobody_listens(self):
+    def test_a_port_without_a_listener_does_not_answer(self):
         with socket.create_server(("127.0.0.1", 0)) as closed:
             port = closed.getsockname()[1]
         self.assertFalse(answers(port, 1))
@@ -70,7 +70,7 @@ class Process(unittest.TestCase):
         self.assertIsNone(self.node.pid())
         self.node.stop(kill=False, deadline=time.monotonic())
 
-    def test_a_number_that_another_process_has_now_is_not_the_nodes(self):
+    def test_a_process_id_that_another_process_has_now_is_not_the_node(self):
         self.node.pid_file.write_text(str(os.getpid()))
         self.assertIsNone(self.node.pid())
 
@@ -82,7 +82,7 @@ class Process(unittest.TestCase):
                 self.assertIsNone(self.node.pid())
                 self.assertFalse(self.node.pid_file.exists())
 
-    def test_a_node_that_has_ended_is_told_with_its_log(self):
+    def test_a_node_that_has_ended_is_reported_with_its_log(self):
         (self.node.folder / "server.log").write_text("the disk is full")
         with self.assertRaisesRegex(Failure, "(?s)Kafka node 1 ended.*the disk is full"):
             self.node.wait_until_it_answers(time.monotonic() + 60)

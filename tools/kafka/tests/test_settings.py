@@ -25,7 +25,7 @@ class Plain(unittest.TestCase):
         self.assertEqual("1@127.0.0.1:12004,2@127.0.0.1:12005,3@127.0.0.1:12006", found["controller.quorum.voters"])
         self.assertEqual((3, 2), (found["default.replication.factor"], found["min.insync.replicas"]))
 
-    def test_nobody_is_asked_for_a_password(self):
+    def test_no_client_needs_a_password(self):
         found = settings.broker_settings(ONE, 1, FOLDER)
         self.assertFalse([key for key in found if "sasl" in key or "acl" in key])
         self.assertEqual([12001], settings.open_ports(ONE))
@@ -39,7 +39,7 @@ class Secured(unittest.TestCase):
         self.assertEqual("INTERNAL", found["inter.broker.listener.name"])
         self.assertEqual([12003], settings.open_ports(SECURED))
 
-    def test_each_user_has_a_password_and_nobody_else_may_anything(self):
+    def test_each_user_has_a_password_and_others_have_no_rights(self):
         found = settings.broker_settings(SECURED, 1, FOLDER)
         for user, password in settings.USERS.items():
             self.assertIn(f'user_{user}="{password}"', found["listener.name.sasl_plaintext.plain.sasl.jaas.config"])

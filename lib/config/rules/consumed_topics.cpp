@@ -1,4 +1,4 @@
-#include "config/topics/consumed_topics.h"
+#include "config/rules/consumed_topics.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // Which topics a pattern finds, and which it never does.
-#include "config/topics/consumed_topics.h"
+#include "config/rules/consumed_topics.h"
 
 #include "catch.h"
 #include "config/handler_settings.h"
@@ -17,7 +17,7 @@ Config by_pattern(const std::string& pattern, const std::string& letters = "") {
 
 }  // namespace
 
-TEST_CASE("a pattern is searched in the name, and has POSIX extended syntax") {
+TEST_CASE("a pattern matches a part of the name, and has POSIX extended syntax") {
   const ConsumedTopics topics(by_pattern("^orders-[a-z]+$|refunds"));
   CHECK(topics.contains("orders-eu"));
   CHECK(topics.contains("my-refunds"));
@@ -26,7 +26,7 @@ TEST_CASE("a pattern is searched in the name, and has POSIX extended syntax") {
   CHECK(topics.exclusions().empty());
 }
 
-TEST_CASE("names are the topics, and nothing else is") {
+TEST_CASE("a list of names consumes exactly these topics") {
   Config config;
   config.topics = {"orders", "orders-dlt"};
   config.dead_letter.topic = "{topic}-failed";
@@ -36,7 +36,7 @@ TEST_CASE("names are the topics, and nothing else is") {
   CHECK(topics.left_out_by("orders-failed").empty());
 }
 
-TEST_CASE("the dead letters of what a pattern finds are left out, and theirs, at any depth") {
+TEST_CASE("a pattern does not consume the dead letters of its topics, at any depth") {
   for (const char* pattern : {"^orders", "^ord|^pay", "^[^_]"}) {
     CAPTURE(pattern);
     const ConsumedTopics topics(by_pattern(pattern, "{topic}-dlt"));
@@ -52,7 +52,7 @@ TEST_CASE("the dead letters of what a pattern finds are left out, and theirs, at
   CHECK(topics.left_out_by("refunds-dlt").empty());  // the pattern does not find it
 }
 
-TEST_CASE("dead letters that the service does not write may be consumed; its own dead letters may not") {
+TEST_CASE("a service may consume the dead letters of others, but not its own") {
   const ConsumedTopics topics(by_pattern("^.*-dlt$", "{topic}-dlt"));
   CHECK(topics.contains("orders-dlt"));
   CHECK_FALSE(topics.contains("orders-dlt-dlt"));
@@ -64,8 +64,7 @@ TEST_CASE("dead letters that the service does not write may be consumed; its own
   CHECK(fixed.contains("letters-eu"));
 }
 
-TEST_CASE(
-    "topics that the handler of a service or of a pool writes to are left out, unless in another cluster") {
+TEST_CASE("topics that a handler of the service writes to are left out, unless in another cluster") {
   auto config = by_pattern("^orders");
   ProduceSettings produce;
   produce.topic = "{topic}-out";
@@ -86,7 +85,7 @@ TEST_CASE(
   CHECK(ConsumedTopics(config).contains("orders-out"));
 }
 
-TEST_CASE("exclude_topics leaves names and patterns out") {
+TEST_CASE("exclude_topics leaves out names and patterns") {
   auto config = by_pattern("^orders", "{topic}-dlt");
   config.exclude_topics = {"orders-test", "^orders-old"};
   const ConsumedTopics topics(config);
