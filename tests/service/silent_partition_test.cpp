@@ -3,6 +3,7 @@
 #include "captured_log.h"
 #include "catch.h"
 #include "lane/lane.h"
+#include "lane/position/silences.h"
 #include "service/support.h"
 
 using namespace laneway;

@@ -7,7 +7,6 @@
 #include "app/control/options.h"
 #include "app/control/table.h"
 #include "catch.h"
-#include "characters.h"
 #include "lane/state/hold_reasons.h"
 
 using namespace laneway;
@@ -257,7 +256,7 @@ TEST_CASE("no line is wider than 80 columns, whatever the numbers, names and err
   for (const auto& line :
        lines(status_json(huge, R"({"code":"x","text":")" + std::string(300, 'r') + "\"}"))) {
     INFO(line);
-    CHECK(characters(line) <= 80);
+    CHECK(cli::characters(line) <= 80);
   }
 }
 

@@ -1,6 +1,7 @@
 // What a lane does when its partition falls silent.
 #include "captured_log.h"
 #include "catch.h"
+#include "lane/position/silences.h"
 #include "lane/support.h"
 
 using namespace laneway;
