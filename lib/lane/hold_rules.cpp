@@ -73,7 +73,9 @@ HeldBy HoldRules::describe(const HoldReason& reason) const {
   if (reason.hold == Hold::pool_full && lane_.gate.closed()) held.words = "waits for its first commit";
   if (reason.hold == Hold::pool_full && lane_.gate.careful()) held.words = "a few records at a time";
   if (reason.hold == Hold::rate_limited && lane_.rate.keeps_pace())
-    held = {reason.code, HoldCause::downstream, "the downstream asks for fewer calls"};
+    held.words = "the downstream asks for fewer calls";
+  if (reason.hold == Hold::rate_limited && (lane_.rate.keeps_pace() || lane_.stages.keeps_pace()))
+    held.cause = HoldCause::downstream;
   if (reason.hold == Hold::position && lane_.position.corrupt()) held.words = "corrupt records";
   return held;
 }

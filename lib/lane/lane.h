@@ -1,8 +1,8 @@
 // One assigned partition: the order of a turn. The lane's members carry out the steps.
 //
-// In a turn, the lane collects what the workers have finished (workload/completions.h), submits batches and
+// In a turn, the lane collects what the workers have finished (stage/completions.h), submits batches and
 // the failed records whose time has come (stage/stages.h), takes a run of records
-// (intake/intake.h), and updates the reasons for a hold (state/hold_rules.h). tick() is the part for the
+// (intake/intake.h), and updates the reasons for a hold (hold_rules.h). tick() is the part for the
 // clock: deadlines, pauses, errors and numbers.
 //
 // Ownership: the loop owns the lane; metrics share it and read stats() and pool() only. The handler and the

@@ -55,7 +55,7 @@ struct LaneView {
   Duration silent{};       ///< how long the partition has been silent (lane/position/silence_watch.h)
   Duration retry_delay{};  ///< of a retry topic; otherwise zero
   bool due = true;         ///< false while the oldest record waits for the end of that delay
-  std::vector<lane::PoolView> pools{};  ///< of the stages; the numbers above are of all pools together
+  std::vector<lane::PoolView> pools{};  ///< the named pools; the numbers above are of all pools together
 
   bool held_by(lane::Hold reason) const { return (hold_bits & lane::bit(reason)) != 0; }
   const char* state_in_words() const { return service::state_in_words(state, hold_bits); }

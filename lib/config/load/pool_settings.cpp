@@ -28,12 +28,8 @@ std::vector<std::string> pool_names(const Settings& settings) {
 }
 
 Pool by_default(const Config& config, const std::string& name) {
-  Pool pool;
+  Pool pool = unnamed_pool(config);
   pool.name = name;
-  pool.workers = config.lanes.workers;
-  pool.adaptive = config.lanes.adaptive;
-  pool.queue = config.lanes.queue;
-  pool.breaker = config.breaker;
   return pool;
 }
 

@@ -4,14 +4,17 @@
 
 namespace laneway::config {
 
+Pool unnamed_pool(const Config& config) {
+  Pool pool;
+  pool.workers = config.lanes.workers;
+  pool.adaptive = config.lanes.adaptive;
+  pool.queue = config.lanes.queue;
+  pool.breaker = config.breaker;
+  return pool;
+}
+
 std::vector<Pool> stages_of(const Config& config) {
-  if (!config.pools.empty()) return config.pools;
-  Pool only;
-  only.workers = config.lanes.workers;
-  only.adaptive = config.lanes.adaptive;
-  only.queue = config.lanes.queue;
-  only.breaker = config.breaker;
-  return {only};
+  return config.pools.empty() ? std::vector{unnamed_pool(config)} : config.pools;
 }
 
 Config config_of(const Config& config, const Pool& pool) {

@@ -8,8 +8,10 @@
 
 namespace laneway::config {
 
+/// A pool by `lanes`, `breaker` and the service's handler, which are also the defaults of named pools.
+Pool unnamed_pool(const Config& config);
 /// The pools that the records go through, in the order of Config::pools; never empty. Without named pools
-/// there is one, by `lanes`, `breaker` and the service's handler.
+/// there is the unnamed one.
 std::vector<Pool> stages_of(const Config& config);
 
 /// The configuration that the handler of `pool` is made from: `config` with the pool's handler, and with this

@@ -14,8 +14,8 @@ namespace laneway::lane {
 
 class LaneRate {
  public:
-  /// `process`: null if there is no limit of the process.
-  explicit LaneRate(RateLimiter* process, const config::Rate& own = {}) : process_(process), own_(own) {}
+  /// `shared`: null if there is no limit of the process.
+  explicit LaneRate(RateLimiter* shared, const config::Rate& own = {}) : shared_(shared), own_(own) {}
 
   void change(const config::Rate& own, TimePoint now) { own_.change(own, now); }
   /// How much may be taken now; if none, the lane waits for its turn.
@@ -26,21 +26,21 @@ class LaneRate {
   void leave(TimePoint now);
   TimePoint ready_at(TimePoint now);
   /// Whether the downstream has reported too many calls, and its pace is kept.
-  bool keeps_pace() const { return process_ != nullptr && process_->keeps_pace(); }
+  bool keeps_pace() const { return shared_ != nullptr && shared_->keeps_pace(); }
   /// At the pace of a downstream, failed records and new ones take turns. Otherwise a few records that are
   /// always answered "too often" would use all the calls of a slow pace, and nothing could show that others
   /// work. The caller knows whether there are new records.
   bool turn_of_new() const {
-    const auto* process = of_process();
-    return process != nullptr && process->keeps_pace() && new_ones_turn_;
+    const auto* shared = limiting();
+    return shared != nullptr && shared->keeps_pace() && new_ones_turn_;
   }
   void took_new() { new_ones_turn_ = false; }
   void took_failed() { new_ones_turn_ = true; }
 
  private:
-  RateLimiter* of_process() const { return process_ != nullptr && process_->limited() ? process_ : nullptr; }
+  RateLimiter* limiting() const { return shared_ != nullptr && shared_->limited() ? shared_ : nullptr; }
 
-  RateLimiter* const process_;
+  RateLimiter* const shared_;
   RateLimiter own_;
   bool new_ones_turn_ = false;
 };

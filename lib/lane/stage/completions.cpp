@@ -95,9 +95,9 @@ void Completions::apply_done(WorkBatch& batch, std::uint32_t begin, std::uint32_
 
 void Completions::done(handler::Item& item, const WorkBatch& batch) {
   recover(item, *batch.line);
-  if (batch.passes_on) return onward_->pass_on(std::move(item));
+  if (batch.passes_on) return onward_.pass_on(std::move(item));
   if (item.progress && item.progress->gathering)
-    return onward_->end_part(std::move(item), batch.route != handler::Route::work);
+    return onward_.end_part(std::move(item), batch.route != handler::Route::work);
   ++completed_;
   ledger_.complete(item.sequence);
 }

@@ -26,9 +26,8 @@ class Onward {
 
 class Completions {
  public:
-  /// `onward`: null if no record goes to another pool. `failed`: runs the records that failed; the same as
-  /// `workload` unless they have a pool of their own.
-  Completions(Ledger& ledger, CrashGate& gate, Workload& workload, Workload& failed, Onward* onward)
+  /// `failed`: runs the records that failed; the same as `workload` unless they have a pool of their own.
+  Completions(Ledger& ledger, CrashGate& gate, Workload& workload, Workload& failed, Onward& onward)
       : ledger_(ledger), gate_(gate), workload_(workload), failed_(failed), onward_(onward) {}
 
   /// Applies the claims that finished since the last call.
@@ -58,7 +57,7 @@ class Completions {
   CrashGate& gate_;
   Workload& workload_;
   Workload& failed_;
-  Onward* const onward_;
+  Onward& onward_;
   std::vector<handler::Finished> finished_;  // of one collect()
   std::uint64_t completed_ = 0;
   bool drains_ = false;

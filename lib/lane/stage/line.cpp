@@ -1,7 +1,6 @@
 #include "lane/stage/line.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "lane/batch/work_batch.h"

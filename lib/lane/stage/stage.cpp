@@ -38,7 +38,6 @@ Stage::Stage(const LaneContext& lane, const StageContext& context, const Members
       context_(context),
       name_(context.settings.name),
       members_(members),
-      keeps_backlog_(lane.stages.size() > 1 || context.each != nullptr || context.rate != lane.rate),
       lines_(first_line(lane, context, members.line)),
       workload_(workload_members(), Workload::Serves::all),
       completions_(members.ledger, members.gate, workload_, workload_, members.onward) {
@@ -77,7 +76,7 @@ Line& Stage::add_line(std::shared_ptr<Subscriber> subscriber) {
 
 /// Whether a run of records may pass the backlog.
 bool Stage::takes_directly(Line& line) const {
-  if (!keeps_backlog_) return true;
+  if (!named()) return true;
   const auto* rate = line.rate();
   return context_.each == nullptr && line.backlog().empty() && workload_.next() == nullptr &&
          (rate == nullptr || !rate->limited()) && line.downstream().closed() && line.blocked_by() == 0 &&

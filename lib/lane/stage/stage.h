@@ -3,8 +3,8 @@
 //
 // A stage that shares the lane with others keeps what its pool or downstream cannot take in the backlogs of
 // its lines, so that the records of the others pass; the lane bounds what waits (lanes.max_incomplete, its
-// share of lanes.memory). The only stage of a lane without limits of its own has no backlog: its records wait
-// in the workload, and the lane holds. A stage is not fed while the next one (config::Pool::then) rejects
+// share of lanes.memory). The stage of a service without named pools has no backlog: its records wait in the
+// workload, and the lane holds. A stage is not fed while the next one (config::Pool::then) rejects
 // records: so each stage bounds the one before. A stage with a next one runs no more records than there is
 // memory for their results (result_memory.h).
 //
@@ -50,7 +50,7 @@ class Stage {
     Ledger& ledger;
     CrashGate& gate;
     LaneStats& stats;
-    Onward* onward;
+    Onward& onward;
     std::function<void()> on_ready;
   };
 
@@ -60,6 +60,7 @@ class Stage {
   /// The settings of the contexts have changed.
   void follow_settings();
 
+  bool named() const { return !name_.empty(); }
   Workload& workload() { return workload_; }
   const Workload& workload() const { return workload_; }
   /// The workload of failed records; the same as workload() unless the stage has retry_workers.
@@ -134,7 +135,6 @@ class Stage {
   const StageContext& context_;
   const std::string name_;  // other threads read it
   const Members members_;
-  const bool keeps_backlog_;
   std::vector<std::unique_ptr<Line>> lines_;  // the first one is that of records without a subscriber
   const Stage* next_ = nullptr;
   std::size_t turn_ = 0;  // the line that is fed first

@@ -23,7 +23,7 @@ Stages::Stages(const Members& members, const std::function<void()>& on_ready)
                              members.ledger,
                              members.gate,
                              members.stats,
-                             this,
+                             *this,
                              on_ready};
   for (const auto& stage : context.stages) all_.push_back(std::make_unique<Stage>(context, stage, parts));
   routed_.resize(all_.size());
@@ -262,9 +262,7 @@ std::uint64_t Stages::take_completed() {
 // What all are together
 
 bool Stages::due(TimePoint now) const {
-  bool due = false;
-  each_line([&](const Stage&, const Line& line) { due = due || line.attempts().due(now); });
-  return due;
+  return any_line([&](const Line& line) { return line.attempts().due(now); });
 }
 
 std::optional<TimePoint> Stages::next_attempt() const {
@@ -277,15 +275,15 @@ std::optional<TimePoint> Stages::next_attempt() const {
 }
 
 bool Stages::breaker_holds() const {
-  bool holds = false;
-  each_line([&](const Stage&, const Line& line) { holds = holds || line.breaker_holds(); });
-  return holds;
+  return any_line([](const Line& line) { return line.breaker_holds(); });
+}
+
+bool Stages::keeps_pace() const {
+  return any_line([](const Line& line) { return line.rate() != nullptr && line.rate()->keeps_pace(); });
 }
 
 bool Stages::downstreams_work() const {
-  bool work = true;
-  each_line([&](const Stage&, const Line& line) { work = work && line.downstream().closed(); });
-  return work;
+  return !any_line([](const Line& line) { return !line.downstream().closed(); });
 }
 
 std::vector<const WaitingRecords*> Stages::waiting() const {
@@ -343,7 +341,8 @@ bool Stages::none_at_work() const {
 
 std::vector<PoolView> Stages::views() const {
   std::vector<PoolView> views;
-  for (const auto& stage : all_) views.push_back(stage->view());
+  for (const auto& stage : all_)
+    if (stage->named()) views.push_back(stage->view());
   return views;
 }
 

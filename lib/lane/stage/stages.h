@@ -83,6 +83,8 @@ class Stages final : public Onward {
   /// When the first waiting record may begin.
   std::optional<TimePoint> next_attempt() const;
   bool breaker_holds() const;
+  /// Whether a downstream has asked for fewer calls.
+  bool keeps_pace() const;
   /// Whether each downstream works.
   bool downstreams_work() const;
   /// The records that wait for their next attempt, of every line.
@@ -121,7 +123,7 @@ class Stages final : public Onward {
       if (stage->retry_pool() != nullptr) look(*stage->retry_pool());
     }
   }
-  /// In the order of the stages. Any thread.
+  /// Of the named pools, in their order; empty if there are none. Any thread.
   std::vector<PoolView> views() const;
 
   // Onward
@@ -153,6 +155,12 @@ class Stages final : public Onward {
   void end(handler::Item item);
   void give_to(std::size_t pool, std::vector<handler::Item> items);
 
+  template <class Is>
+  bool any_line(Is is) const {
+    bool any = false;
+    each_line([&](const Stage&, const Line& line) { any = any || is(line); });
+    return any;
+  }
   /// The place of the first stage of the record.
   std::size_t stage_of(const handler::Item& item) const {
     return lane_.context.router == nullptr ? 0 : lane_.context.router->pool_of(item);

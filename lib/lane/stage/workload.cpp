@@ -347,7 +347,7 @@ void Workload::abandoned(std::int64_t offset, std::uint32_t attempt, const kafka
 }
 
 /// Holds follow the limit: a lane takes no more than fits its workers and its queue.
-void Workload::follow_limit() {
+void Workload::follow_settings() {
   const auto most = most_workers();
   const auto limit = stage_.adaptive == nullptr ? most : std::min(most, stage_.adaptive->limit());
   const auto now = pool_->limits();
@@ -355,7 +355,7 @@ void Workload::follow_limit() {
 }
 
 void Workload::tick(TimePoint now) {
-  if (stage_.adaptive != nullptr) follow_limit();
+  if (stage_.adaptive != nullptr) follow_settings();
   if (const auto measured = service_time(); measured > Duration::zero())
     line_.downstream().note_service_time(measured);
   for (const auto& job : pool_->expire(now)) report_stuck(job);

@@ -56,7 +56,7 @@ class Workload {
   Workload(const Members& members, Serves serves);
 
   /// The settings of the contexts have changed.
-  void follow_settings() { follow_limit(); }
+  void follow_settings();
   bool ordered() const { return lane_.lanes.order != config::Order::none; }
   /// How many records may be taken at a time.
   std::uint32_t run_limit() const;
@@ -176,7 +176,6 @@ class Workload {
   std::uint64_t unbegun(const pool::Snapshot& snapshot) const;
   std::uint32_t most_workers() const;
   pool::Limits limits() const;
-  void follow_limit();
   void enqueue(BatchPtr batch);
   void run_again(std::vector<handler::Item> items, Line& line, bool sequential, bool failed);
   pool::Turn turn_of(handler::Route route, bool failed) const;

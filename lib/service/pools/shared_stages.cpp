@@ -15,11 +15,11 @@ int place_of(const std::vector<config::Pool>& stages, const std::string& name) {
   return found == stages.end() ? -1 : static_cast<int>(found - stages.begin());
 }
 
-}  // namespace
-
 lane::DownstreamRules rules_of(const config::Breaker& breaker, const config::Config& config) {
   return {{breaker.failures, breaker.window, breaker.probe}, breaker.slow, config.dead_letter.max_rate};
 }
+
+}  // namespace
 
 Result<SharedStages> SharedStages::make(const config::Config& config, handler::Handler* own) {
   SharedStages stages;

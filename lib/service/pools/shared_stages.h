@@ -18,9 +18,6 @@
 
 namespace laneway::service {
 
-/// The rules of a downstream with this breaker.
-lane::DownstreamRules rules_of(const config::Breaker& breaker, const config::Config& config);
-
 class SharedStages {
  public:
   /// `own`: the work that the program does itself, for the stages without a handler of their own; null if it

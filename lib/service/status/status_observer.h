@@ -13,8 +13,6 @@
 #include <vector>
 
 #include "base/mutex.h"
-#include "lane/shared/downstream.h"
-#include "lane/shared/rate_limiter.h"
 #include "service/advice/advice.h"
 #include "service/advice/usage.h"
 #include "service/downstream_status.h"
