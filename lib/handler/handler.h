@@ -49,8 +49,8 @@ struct Attempt {
   /// The topic of the service that the record belongs to: the record's own topic, except for a record that
   /// another program wrote to a retry topic.
   std::string source_topic() const {
-    return failures != nullptr && failures->stage != nullptr ? failures->stage->source
-                                                             : std::string(record.topic());
+    return failures != nullptr && failures->retry_step != nullptr ? failures->retry_step->source
+                                                                  : std::string(record.topic());
   }
 };
 

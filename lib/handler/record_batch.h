@@ -14,7 +14,7 @@
 
 #include "base/time.h"
 #include "delivery/failure/blame.h"
-#include "delivery/retry/retry_stages.h"
+#include "delivery/retry/retry_steps.h"
 #include "handler/outcome.h"
 #include "kafka/record.h"
 #include "pool/batch.h"
@@ -59,8 +59,8 @@ struct FailureHistory {
   std::uint32_t forward_attempts = 0;
   std::string not_written;  ///< Why the last of these attempts failed; empty if none has.
   std::string in_words() const { return not_written.empty() ? reason : reason + "; " + not_written; }
-  /// The stage of the topic that the record was read from; null if there are no retry topics.
-  const delivery::RetryStage* stage = nullptr;
+  /// The step of the topic that the record was read from; null if there are no retry topics.
+  const delivery::RetryStep* retry_step = nullptr;
   /// The offset at which the record was read, if it was read from a retry topic: `record` is then restored to
   /// its origin.
   std::int64_t retry_offset = -1;

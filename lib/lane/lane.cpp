@@ -13,8 +13,8 @@ namespace {
 constexpr Duration busy_tick = milliseconds(50);
 constexpr Duration idle_tick = seconds(1);
 
-const delivery::RetryStage* retry_step_of(const LaneContext& context, const std::string& topic) {
-  return context.retry_stages == nullptr ? nullptr : context.retry_stages->find(topic);
+const delivery::RetryStep* retry_step_of(const LaneContext& context, const std::string& topic) {
+  return context.retry_steps == nullptr ? nullptr : context.retry_steps->find(topic);
 }
 
 }  // namespace

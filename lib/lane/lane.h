@@ -176,7 +176,7 @@ class Lane {
 
   const LaneContext& context_;
   const LaneId id_;
-  const delivery::RetryStage* const retry_step_;  // null if there are no retry topics
+  const delivery::RetryStep* const retry_step_;  // null if there are no retry topics
   const std::unique_ptr<LaneStats> stats_;
   std::unique_ptr<PartitionSource> source_;  // from start() to revoke()
   LaneState state_;

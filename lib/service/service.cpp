@@ -136,13 +136,13 @@ Status Service::Implementation::make_context(const lane::MemoryPlan& plan) {
     if (!made) return made.error();
     forward = std::move(made).value();
   }
-  retry_stages = service::retry_stages(config);
+  retry_steps = service::retry_steps(config);
   context = {config.lanes,
              config.retry,
              config.ledger,
              plan,
              forward.get(),
-             &retry_stages,
+             &retry_steps,
              &stages.process_rate(),
              opened_journal(),
              &careful_turn,

@@ -81,7 +81,7 @@ struct Service::Implementation {
   const std::unique_ptr<handler::Handler> handler;  // the program's own; null if it has none
   SharedStages stages;
   std::unique_ptr<handler::ForwardHandler> forward;
-  delivery::RetryStages retry_stages;
+  delivery::RetrySteps retry_steps;
   const config::ConsumedTopics consumed_topics{config};
   lane::TopicSubscription subscription;                    // as the start found the topics
   std::map<std::string, std::int32_t> forward_partitions;  // retry topics and dead-letter topics

@@ -38,7 +38,7 @@ class NextTopics final : public handler::RecordHandler {
       return outcome;
     }
     const auto& failures = *attempt.failures;
-    const auto to = failures.route == Route::retry_topic ? failures.stage->next : "dead letters";
+    const auto to = failures.route == Route::retry_topic ? failures.retry_step->next : "dead letters";
     taken_.push_back({failures.route, attempt.record.offset(), attempt.number, to});
     return Outcome::done();
   }
@@ -50,38 +50,38 @@ class NextTopics final : public handler::RecordHandler {
 using Taken = std::vector<NextTopics::Taken>;
 
 /// The simulated partition is of the topic "orders".
-struct StagedLane : TestLane {
-  explicit StagedLane(const delivery::RetryStages& all) : stages(all) {
+struct RetryingLane : TestLane {
+  explicit RetryingLane(const delivery::RetrySteps& all) : steps(all) {
     context.forward = &next;
-    context.retry_stages = &stages;
+    context.retry_steps = &steps;
     context.retry.attempts = 2;
     stage().settings.queue = 64;
   }
-  ~StagedLane() {
+  ~RetryingLane() {
     handler.open();
     lane.reset();
   }
 
-  delivery::RetryStages stages;
+  delivery::RetrySteps steps;
   NextTopics next;
 };
 
-delivery::RetryStages as_source() {
-  delivery::RetryStages stages;
-  stages.add("orders", {{"orders-retry-5s", seconds(5)}});
-  return stages;
+delivery::RetrySteps as_source() {
+  delivery::RetrySteps steps;
+  steps.add("orders", {{"orders-retry-5s", seconds(5)}});
+  return steps;
 }
 
-delivery::RetryStages as_retry_topic() {
-  delivery::RetryStages stages;
-  stages.add("source", {{"orders", seconds(5)}, {"last", seconds(60)}});
-  return stages;
+delivery::RetrySteps as_retry_topic() {
+  delivery::RetrySteps steps;
+  steps.add("source", {{"orders", seconds(5)}, {"last", seconds(60)}});
+  return steps;
 }
 
 }  // namespace
 
 TEST_CASE("a record without attempts left goes to the retry topic, and a rejected one to the dead letters") {
-  StagedLane test(as_source());
+  RetryingLane test(as_source());
   test.partition.add_run(0, 3);
   test.begin();
   test.handler.answer(0, Outcome::retry("not now"));
@@ -97,7 +97,7 @@ TEST_CASE("a record without attempts left goes to the retry topic, and a rejecte
 }
 
 TEST_CASE("nothing beyond a record is committed before its retry topic has acknowledged the record") {
-  StagedLane test(as_source());
+  RetryingLane test(as_source());
   test.context.retry.attempts = 1;
   test.partition.add_run(0, 2);
   test.begin();
@@ -115,7 +115,7 @@ TEST_CASE("nothing beyond a record is committed before its retry topic has ackno
 }
 
 TEST_CASE("a record that its retry topic will never accept becomes a dead letter") {
-  StagedLane test(as_source());
+  RetryingLane test(as_source());
   test.context.retry.attempts = 1;
   test.partition.add(0);
   test.begin();
@@ -129,7 +129,7 @@ TEST_CASE("a record that its retry topic will never accept becomes a dead letter
 }
 
 TEST_CASE("a record of a retry topic begins after its delay, and has one attempt") {
-  StagedLane test(as_retry_topic());
+  RetryingLane test(as_retry_topic());
   test.partition.add_run(0, 2);
   test.begin();
   test.handler.answer(0);
@@ -145,7 +145,7 @@ TEST_CASE("a record of a retry topic begins after its delay, and has one attempt
 }
 
 TEST_CASE("attempts continue from the counted attempts of earlier topics") {
-  StagedLane test(as_retry_topic());
+  RetryingLane test(as_retry_topic());
   delivery::RetryOrigin origin;
   origin.topic = "source";
   origin.partition = 1;
@@ -164,7 +164,7 @@ TEST_CASE("attempts continue from the counted attempts of earlier topics") {
 
 TEST_CASE("the log names the origin of a dead letter that was read from a retry topic") {
   CapturedLog log;
-  StagedLane test(as_retry_topic());
+  RetryingLane test(as_retry_topic());
   test.partition.add(0);
   test.begin();
   test.handler.answer(0, Outcome::reject("never"));
@@ -175,7 +175,7 @@ TEST_CASE("the log names the origin of a dead letter that was read from a retry 
 }
 
 TEST_CASE("the age of a retry topic's oldest record counts from its due time") {
-  StagedLane test(as_retry_topic());
+  RetryingLane test(as_retry_topic());
   test.partition.add(0);
   test.begin();
   test.work();
@@ -200,7 +200,7 @@ TEST_CASE("due records run while others wait, and finish nothing else") {
     std::string name() const override { return "instant"; }
     Outcome handle_record(const handler::Attempt&) override { return {}; }
   } instant;
-  StagedLane test(as_retry_topic());
+  RetryingLane test(as_retry_topic());
   test.stage().handler = &instant;
   test.stage().settings.queue = 256;
   test.partition.add_run(0, 2000);
@@ -218,7 +218,7 @@ TEST_CASE("due records run while others wait, and finish nothing else") {
 }
 
 TEST_CASE("an outage keeps a record in its retry topic, and uses up no attempt") {
-  StagedLane test(as_retry_topic());
+  RetryingLane test(as_retry_topic());
   test.partition.add(0);
   test.begin();
   for (int i = 0; i < 6; ++i) test.handler.answer(0, Outcome::unavailable("out"));
@@ -229,7 +229,7 @@ TEST_CASE("an outage keeps a record in its retry topic, and uses up no attempt")
 }
 
 TEST_CASE("waiting records of a retry topic are bounded: at the bound their lane pauses until they are due") {
-  StagedLane test(as_retry_topic());
+  RetryingLane test(as_retry_topic());
   test.context.retry.max_waiting = 20;
   test.partition.add_run(0, 100);
   test.begin();
@@ -248,7 +248,7 @@ TEST_CASE("waiting records of a retry topic are bounded: at the bound their lane
 }
 
 TEST_CASE("a drain gives back records that are not due") {
-  StagedLane test(as_retry_topic());
+  RetryingLane test(as_retry_topic());
   test.partition.add_run(0, 10);
   test.begin();
   test.work();

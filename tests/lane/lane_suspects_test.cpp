@@ -150,11 +150,11 @@ TEST_CASE("suspects stay suspects in a process that does not reach them") {
 }
 
 TEST_CASE("records of a retry topic with counted attempts open no breaker") {
-  delivery::RetryStages stages;
-  stages.add("source", {{"orders", seconds(5)}});
+  delivery::RetrySteps steps;
+  steps.add("source", {{"orders", seconds(5)}});
   const std::uint32_t attempts = GENERATE(0U, 3U);  // 0: they were parked
   SuspectsLane test;
-  test.context.retry_stages = &stages;
+  test.context.retry_steps = &steps;
   delivery::RetryOrigin origin;
   origin.topic = "source";
   origin.partition = 1;

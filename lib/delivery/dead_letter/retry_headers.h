@@ -6,7 +6,7 @@
 //   laneway-retry-reason          of the last failure, for people
 //
 // All text, numbers in decimal. The headers are for the handler and for the dead letter: they never decide
-// where a record goes next (retry_stages.h). A record's own headers stay as they are, except headers with
+// where a record goes next (retry_steps.h). A record's own headers stay as they are, except headers with
 // this prefix, which are replaced, so that no other program's values count.
 //
 // Pure functions, callable from any thread; they throw nothing except std::bad_alloc.

@@ -86,7 +86,7 @@ class ForwardHandler::Forward final : public kafka::DeliverySink {
 
  private:
   void to_retry_topic(const Attempt& attempt) {
-    topic_ = attempt.failures->stage->next;
+    topic_ = attempt.failures->retry_step->next;
     content_.headers = delivery::retry_headers(std::move(content_.headers), origin_of(attempt));
   }
 

@@ -3,7 +3,7 @@
 // replicas have it. One class writes both; they differ in the topic's name, in the headers, and in what
 // follows if the topic does not accept the record.
 //
-//   retry topic   (delivery/retry/retry_stages.h, retry_headers.h) A record that is too large for the brokers
+//   retry topic   (delivery/retry/retry_steps.h, retry_headers.h) A record that is too large for the brokers
 //                 is answered reject: a record that is to be tried again must be complete, so it goes to the
 //                 dead-letter topic.
 //   dead letter   (delivery/dead_letter/dead_letter.h) A record that is too large is cut

@@ -7,22 +7,22 @@ namespace laneway::handler {
 namespace {
 
 std::optional<delivery::RetryOrigin> origin_in(const delivery::Headers& headers,
-                                               const delivery::RetryStage& stage,
-                                               const delivery::RetryStages& stages) {
+                                               const delivery::RetryStep& step,
+                                               const delivery::RetrySteps& steps) {
   auto origin = delivery::read_retry_origin(headers);
   if (!origin) return {};
-  const auto* of_origin = stages.find(origin->topic);
-  if (of_origin == nullptr || of_origin->source != stage.source) return {};
+  const auto* of_origin = steps.find(origin->topic);
+  if (of_origin == nullptr || of_origin->source != step.source) return {};
   return origin;
 }
 
 }  // namespace
 
-void restore_origin(Item& item, const delivery::RetryStage& stage, const delivery::RetryStages& stages) {
+void restore_origin(Item& item, const delivery::RetryStep& step, const delivery::RetrySteps& steps) {
   item.failures = std::make_unique<FailureHistory>();
-  item.failures->stage = &stage;
+  item.failures->retry_step = &step;
   item.failures->retry_offset = item.record.offset();
-  const auto origin = origin_in(headers_of(item.record), stage, stages);
+  const auto origin = origin_in(headers_of(item.record), step, steps);
   auto data = item.record.release_copy();
   std::erase_if(data.headers, [](const auto& header) { return delivery::describes_retry(header.first); });
   if (origin) {

@@ -21,7 +21,7 @@ const char* event_of(handler::Route before, const handler::Item& item, bool agai
 }
 
 /// In a retry topic each record has one attempt.
-delivery::FailureRules make_rules(const LaneContext& context, const delivery::RetryStage* retry_step) {
+delivery::FailureRules make_rules(const LaneContext& context, const delivery::RetryStep* retry_step) {
   const auto& retry = context.retry;
   return {{retry.backoff, retry.max_backoff},
           retry_step != nullptr && retry_step->delayed() ? 1 : retry.attempts,
@@ -76,7 +76,7 @@ std::optional<handler::Item> Attempts::fail(handler::Item item, const handler::O
 void Attempts::note_failure(handler::Item& item, const handler::Outcome& outcome) const {
   if (!item.failures) {
     item.failures = std::make_unique<handler::FailureHistory>();
-    item.failures->stage = retry_step_;
+    item.failures->retry_step = retry_step_;
     item.failures->done_before = ledger_.done();
   }
   auto& failures = *item.failures;
@@ -202,7 +202,7 @@ std::optional<handler::Item> Attempts::give_up_waiting(Sequence oldest, delivery
 
 Duration Attempts::restore(handler::Item& item) const {
   const auto left = retry_step_->wait(item.record.timestamp(), wall_clock_ms());
-  handler::restore_origin(item, *retry_step_, *context_.retry_stages);
+  handler::restore_origin(item, *retry_step_, *context_.retry_steps);
   return left;
 }
 

@@ -36,7 +36,7 @@ class Attempts {
     const LaneId& id;
     const Ledger& ledger;
     const OldestWatch& oldest;
-    const delivery::RetryStage* retry_step;  ///< the step of the topic; null if there are no retry topics
+    const delivery::RetryStep* retry_step;  ///< the step of the topic; null if there are no retry topics
   };
   /// `downstream`: it decides about these records. `limit_adapts`: to what the downstream can take.
   Attempts(const LaneContext& context, Downstream& downstream, bool limit_adapts, const Members& members);
@@ -121,7 +121,7 @@ class Attempts {
   const bool limit_adapts_;
   const Ledger& ledger_;
   const OldestWatch& oldest_;
-  const delivery::RetryStage* const retry_step_;
+  const delivery::RetryStep* const retry_step_;
   const RecordIds ids_;
   delivery::FailureRules rules_;
   WaitingRecords waiting_;

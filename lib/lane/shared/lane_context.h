@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "config/config.h"
-#include "delivery/retry/retry_stages.h"
+#include "delivery/retry/retry_steps.h"
 #include "handler/handler.h"
 #include "lane/shared/adaptive_limit.h"
 #include "lane/shared/crash_watch.h"
@@ -54,9 +54,9 @@ struct LaneContext {
   /// Writes failed records to their retry topic or to the dead-letter topic. If null, no record is
   /// dead-lettered.
   handler::Handler* forward = nullptr;
-  const delivery::RetryStages* retry_stages = nullptr;  ///< null if there are no retry topics
-  RateLimiter* rate = nullptr;                          ///< the limit of all lanes together; no limit if null
-  Journal* journal = nullptr;                           ///< may be null
+  const delivery::RetrySteps* retry_steps = nullptr;  ///< null if there are no retry topics
+  RateLimiter* rate = nullptr;                        ///< the limit of all lanes together; no limit if null
+  Journal* journal = nullptr;                         ///< may be null
   CarefulTurn* careful_turn = nullptr;  ///< of all lanes of the process; null: each lane has its own
   Suspensions* suspensions = nullptr;   ///< if null, no lane can be suspended
   tracing::Tracer* tracer = nullptr;    ///< null if there are no spans

@@ -53,9 +53,9 @@ void copy_value(Part& part, const kafka::Record& whole) {
 
 /// A record of a retry topic still belongs to it in the next pool.
 std::unique_ptr<handler::FailureHistory> history_for_next(const Item& item) {
-  if (!item.failures || item.failures->stage == nullptr) return nullptr;
+  if (!item.failures || item.failures->retry_step == nullptr) return nullptr;
   auto history = std::make_unique<handler::FailureHistory>();
-  history->stage = item.failures->stage;
+  history->retry_step = item.failures->retry_step;
   history->retry_offset = item.failures->retry_offset;
   history->attempts_before = history->last_attempt = item.failures->attempts_before;
   return history;

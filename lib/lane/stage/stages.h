@@ -30,7 +30,7 @@ class Stages final : public Onward {
     Ledger& ledger;
     const OldestWatch& oldest;
     CrashGate& gate;
-    const delivery::RetryStage* retry_step;
+    const delivery::RetryStep* retry_step;
     LaneStats& stats;
   };
   Stages(const Members& members, const std::function<void()>& on_ready);

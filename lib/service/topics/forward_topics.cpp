@@ -101,16 +101,16 @@ ForwardVerdict judge_forward_topics(const std::vector<ForwardTopic>& topics,
   return verdict;
 }
 
-delivery::RetryStages retry_stages(const config::Config& config) {
-  delivery::RetryStages stages;
-  if (config.retry.topics.empty()) return stages;
+delivery::RetrySteps retry_steps(const config::Config& config) {
+  delivery::RetrySteps steps;
+  if (config.retry.topics.empty()) return steps;
   for (const auto& source : config.topics) {
     std::vector<std::pair<std::string, Duration>> topics;
     for (const auto& delay : config.retry.topics)
       topics.emplace_back(config::retry_topic(source, delay), delay.duration);
-    stages.add(source, topics);
+    steps.add(source, topics);
   }
-  return stages;
+  return steps;
 }
 
 Result<std::map<std::string, std::int32_t>> find_forward_topics(const config::Config& config,

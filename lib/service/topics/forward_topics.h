@@ -13,7 +13,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "config/config.h"
-#include "delivery/retry/retry_stages.h"
+#include "delivery/retry/retry_steps.h"
 #include "kafka/admin/directory.h"
 
 namespace laneway::service {
@@ -40,8 +40,8 @@ struct ForwardVerdict {
 ForwardVerdict judge_forward_topics(const std::vector<ForwardTopic>& topics,
                                     const std::map<std::string, kafka::TopicLimits>& limits);
 
-/// The stages of every topic, by the configuration; empty if retry topics are not configured. Pure.
-delivery::RetryStages retry_stages(const config::Config& config);
+/// The steps of every topic, by the configuration; empty if retry topics are not configured. Pure.
+delivery::RetrySteps retry_steps(const config::Config& config);
 
 /// The number of partitions of each retry topic and each dead-letter topic, for `sources` (the consumed
 /// topics). Missing topics are created with as many partitions as their source. Unavailable, with the cause,

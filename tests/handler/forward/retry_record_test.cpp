@@ -9,16 +9,16 @@ using delivery::RetryOrigin;
 
 namespace {
 
-delivery::RetryStages some_stages() {
-  delivery::RetryStages stages;
-  stages.add("orders", {{"orders-retry-5s", seconds(5)}, {"orders-retry-1m", seconds(60)}});
-  stages.add("bills", {{"bills-retry-5s", seconds(5)}});
-  return stages;
+delivery::RetrySteps some_steps() {
+  delivery::RetrySteps steps;
+  steps.add("orders", {{"orders-retry-5s", seconds(5)}, {"orders-retry-1m", seconds(60)}});
+  steps.add("bills", {{"bills-retry-5s", seconds(5)}});
+  return steps;
 }
 
 /// As it comes from orders-retry-1m, restored.
 handler::Item restored(const delivery::Headers& headers) {
-  static const auto stages = some_stages();
+  static const auto steps = some_steps();
   kafka::RecordData data;
   data.topic = "orders-retry-1m";
   data.partition = 1;
@@ -30,7 +30,7 @@ handler::Item restored(const delivery::Headers& headers) {
   for (const auto& header : headers) data.headers.emplace_back(header.name, header.value);
   handler::Item item;
   item.record = kafka::Record(data);
-  handler::restore_origin(item, *stages.find("orders-retry-1m"), stages);
+  handler::restore_origin(item, *steps.find("orders-retry-1m"), steps);
   return item;
 }
 
@@ -55,7 +55,7 @@ TEST_CASE("a record of a retry topic gets its original place, and its attempts c
   CHECK(item.suspect);
   CHECK(item.offset() == 7);  // where it was read
   CHECK(item.failures->first_ms == 1800);
-  CHECK(item.failures->stage->source == "orders");
+  CHECK(item.failures->retry_step->source == "orders");
   CHECK(item.route() == handler::Route::work);
 }
 
@@ -82,7 +82,7 @@ TEST_CASE("a foreign record in a retry topic keeps its own place and begins with
     CHECK(item.attempt == 1);
     CHECK_FALSE(item.suspect);
     CHECK(item.offset() == 7);
-    CHECK(item.failures->stage->source == "orders");
+    CHECK(item.failures->retry_step->source == "orders");
     CHECK(handler::headers_of(item.record) == delivery::Headers{{"trace", "1"}});
   }
 }

@@ -64,7 +64,7 @@ class QuietSimulation {
   explicit QuietSimulation(QuietStory story) : story_(std::move(story)), dice_(story_.dice) {
     std::vector<std::pair<std::string, Duration>> path;
     for (const int delay : story_.topics) path.emplace_back("retry-" + std::to_string(delay), seconds(delay));
-    if (!path.empty()) stages_.add("batch", path);
+    if (!path.empty()) steps_.add("batch", path);
     names_ = {"batch"};
     for (const auto& [name, delay] : path) names_.push_back(name);
     for (int i = 0; i < story_.records; ++i) poison_.push_back(random() < story_.poison);
@@ -107,7 +107,7 @@ class QuietSimulation {
       stage.downstream = &downstream;
       stage.handler = &all.handler_;
       context.forward = &all.handler_;
-      context.retry_stages = all.story_.topics.empty() ? nullptr : &all.stages_;
+      context.retry_steps = all.story_.topics.empty() ? nullptr : &all.steps_;
     }
     void turn(int ms) {
       if (ms % 1000 == 0) downstream.settle(all.now_);
@@ -130,12 +130,12 @@ class QuietSimulation {
           process_(process),
           log_(log),
           id_{{key.first, static_cast<std::int32_t>(key.second)}, ++all.epoch_},
-          stage_(process.context.retry_stages == nullptr ? nullptr : all.stages_.find(key.first)),
+          step_(process.context.retry_steps == nullptr ? nullptr : all.steps_.find(key.first)),
           state_(seconds(5)),
           ledger_(ledger_of(committed())),
           suspects_(committed().suspects),
           oldest_(process.context, id_, ledger_, state_, false, stats_),
-          attempts_(process.context, process.downstream, false, {id_, ledger_, oldest_, stage_}),
+          attempts_(process.context, process.downstream, false, {id_, ledger_, oldest_, step_}),
           ids_(id_.partition),
           next_(log.committed) {}
 
@@ -211,7 +211,7 @@ class QuietSimulation {
         all_.outcomes_.letters.insert(number);
         all_.outcomes_.given_up.emplace(number, all_.time());
       } else {
-        all_.write(item, stage_->next, number);
+        all_.write(item, step_->next, number);
       }
       finished(item, false);
     }
@@ -246,9 +246,9 @@ class QuietSimulation {
         item.sequence = sequence;
         item.left_behind = ledger_.left_behind(offset);
         item.suspect = suspects_.contains(offset);
-        if (stage_ != nullptr && stage_->delayed()) {
-          handler::restore_origin(item, *stage_, all_.stages_);
-          attempts_.put_off(std::move(item), written.at + stage_->delay);
+        if (step_ != nullptr && step_->delayed()) {
+          handler::restore_origin(item, *step_, all_.steps_);
+          attempts_.put_off(std::move(item), written.at + step_->delay);
         } else {
           begin(std::move(item));
         }
@@ -287,7 +287,7 @@ class QuietSimulation {
     Process& process_;
     Log& log_;
     const LaneId id_;
-    const delivery::RetryStage* const stage_;
+    const delivery::RetryStep* const step_;
     LaneState state_;
     LaneStats stats_;
     Ledger ledger_;
@@ -412,7 +412,7 @@ class QuietSimulation {
   TimePoint now_ = begin_;
   int ms_ = 0;
   Nobody handler_;
-  delivery::RetryStages stages_;
+  delivery::RetrySteps steps_;
   std::vector<std::string> names_;
   std::vector<bool> poison_;
   std::map<Key, Log> logs_;

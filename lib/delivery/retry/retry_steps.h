@@ -1,10 +1,10 @@
 // A record's path through retry topics: source → <source>-retry-5s → <source>-retry-1m → … → dead letter.
 // Meant for long delays: the record's own partition goes on meanwhile.
 //
-// The stage of a record depends only on the topic that the record is read from, and not on its headers, so no
+// The step of a record depends only on the topic that the record is read from, and not on its headers, so no
 // header can make a record circulate forever: each topic leads to a later one.
 //
-// The service passes in the names; lanes see a stage. Pure; constant once built, then any thread.
+// The service passes in the names; lanes see a step. Pure; constant once built, then any thread.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@
 namespace laneway::delivery {
 
 /// The place of a consumed topic on the path.
-struct RetryStage {
+struct RetryStep {
   std::string source;  ///< The topic of the service where the records began; for a source, the source itself.
   /// Where a record goes when its attempts here are used up; empty: the dead-letter topic.
   std::string next;
@@ -33,17 +33,17 @@ struct RetryStage {
   Duration wait(std::int64_t timestamp, std::int64_t now) const;
 };
 
-class RetryStages {
+class RetrySteps {
  public:
   /// Adds a source with its retry topics in their order, each with its delay. No name may be used twice.
   void add(const std::string& source, const std::vector<std::pair<std::string, Duration>>& retry_topics);
   /// nullptr for a topic that is not on any path; otherwise valid as long as this lives.
-  const RetryStage* find(std::string_view topic) const;
+  const RetryStep* find(std::string_view topic) const;
   /// By topic.
-  const std::map<std::string, RetryStage, std::less<>>& all() const { return stages_; }
+  const std::map<std::string, RetryStep, std::less<>>& all() const { return steps_; }
 
  private:
-  std::map<std::string, RetryStage, std::less<>> stages_;
+  std::map<std::string, RetryStep, std::less<>> steps_;
 };
 
 }  // namespace laneway::delivery

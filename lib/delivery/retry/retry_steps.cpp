@@ -1,10 +1,10 @@
-#include "delivery/retry/retry_stages.h"
+#include "delivery/retry/retry_steps.h"
 
 #include <algorithm>
 
 namespace laneway::delivery {
 
-Duration RetryStage::wait(std::int64_t timestamp, std::int64_t now) const {
+Duration RetryStep::wait(std::int64_t timestamp, std::int64_t now) const {
   if (timestamp < 0 || timestamp >= now) return delay;
   // An age beyond the delay makes no difference, and an old timestamp must not overflow the clock.
   const auto longest = duration_cast<milliseconds>(delay).count() + 1;
@@ -12,20 +12,20 @@ Duration RetryStage::wait(std::int64_t timestamp, std::int64_t now) const {
   return std::max(delay - age, Duration::zero());
 }
 
-void RetryStages::add(const std::string& source,
-                      const std::vector<std::pair<std::string, Duration>>& retry_topics) {
-  RetryStage* before = &stages_[source];
+void RetrySteps::add(const std::string& source,
+                     const std::vector<std::pair<std::string, Duration>>& retry_topics) {
+  RetryStep* before = &steps_[source];
   before->source = source;
   for (const auto& [topic, delay] : retry_topics) {
     before->next = topic;
-    before = &stages_[topic];
+    before = &steps_[topic];
     *before = {source, {}, delay};
   }
 }
 
-const RetryStage* RetryStages::find(std::string_view topic) const {
-  const auto found = stages_.find(topic);
-  return found == stages_.end() ? nullptr : &found->second;
+const RetryStep* RetrySteps::find(std::string_view topic) const {
+  const auto found = steps_.find(topic);
+  return found == steps_.end() ? nullptr : &found->second;
 }
 
 }  // namespace laneway::delivery
