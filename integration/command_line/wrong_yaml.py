@@ -98,6 +98,9 @@ LAYOUT = [
     Row("an item indented too far", KAFKA + "topics:\n  - orders\n    - bills\nhandler: log\n",
         "orders.yaml:6:5: this item is indented by 4 spaces, the item in line 5 above by 2 spaces (items of one list need "
         "the same indentation)"),
+    Row("an item indented too far behind an empty line", KAFKA + "topics:\n  - orders\n\n    - bills\nhandler: log\n",
+        "orders.yaml:7:5: this item is indented by 4 spaces, the item in line 5 above by 2 spaces (items of one list need "
+        "the same indentation)"),
     Row("an item below a value", KAFKA + "topics: orders\n  - bills\nhandler: log\n",
         "orders.yaml:5:3: an item of a list cannot begin here, because line 4 has a value (write the key alone in its line, "
         "and each item in a line below it)"),

@@ -83,7 +83,7 @@ bool Pool::Implementation::park(Thread& self) {
 
 void Pool::Implementation::leave(Thread& self) {
   thread_state_.word -= ThreadCounts::thread;
-  threads_.leave(self);
+  threads_.leave(self, ending_);
   if (ended()) ended_.notify_all();
 }
 

@@ -306,7 +306,7 @@ std::vector<Range> Pool::Implementation::in_flight() const {
 }
 
 bool Pool::Implementation::join(Deadline deadline) {
-  std::thread last;
+  std::vector<std::thread> left;
   {
     MutexLock lock(mutex_);
     closed_ = true;
@@ -316,9 +316,9 @@ bool Pool::Implementation::join(Deadline deadline) {
       if (deadline.passed()) return false;
       ended_.wait_until(mutex_, deadline.at());
     }
-    last = threads_.take_left();
+    left = threads_.take_left();
   }
-  if (last.joinable()) last.join();
+  for (auto& thread : left) thread.join();
   return true;
 }
 

@@ -19,6 +19,7 @@ Thread* Threads::start(std::uint64_t as) {
       parked_.reserve(threads_.size() + 1);
       unstarted_.push_back(&threads_.emplace_back(static_cast<std::uint32_t>(threads_.size())));
     }
+    left_.reserve(left_.size() + threads_.size());
     Thread& thread = *unstarted_.back();
     thread.thread = std::thread([this, &thread] {
       run_(thread);
@@ -62,9 +63,13 @@ void Threads::unpark(Thread& thread, std::uint64_t as) {
   state_.word += as - ThreadCounts::parked;
 }
 
-void Threads::leave(Thread& self) {
+void Threads::leave(Thread& self, bool ending) {
   unstarted_.push_back(&self);
-  left_before = std::exchange(left_, std::move(self.thread));
+  if (!ending && !left_.empty()) {
+    left_before = std::move(left_.back());
+    left_.pop_back();
+  }
+  left_.push_back(std::move(self.thread));
 }
 
 }  // namespace laneway::worker_pool

@@ -4,7 +4,8 @@
 //
 // A thread is counted once it exists, so nobody relies on a thread that the system then refuses. A thread
 // that ends is joined by the next one that ends, or by the owner: starting one must not wait for what a
-// user's thread_local objects do at the end of another.
+// user's thread_local objects do at the end of another. At the end of their owner, the threads end side by
+// side.
 //
 // Ownership: owns the threads, which never move in memory; what they run, and the state, are the owner's.
 // Threads: guarded by the owner's mutex. Nothing blocks.
@@ -14,6 +15,7 @@
 #include <deque>
 #include <functional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/mutex.h"
@@ -45,10 +47,10 @@ class Threads {
   void keep_asleep(Thread& thread);
   /// The thread is no longer parked; `as`: searching, or 0.
   void unpark(Thread& thread, std::uint64_t as);
-  /// The thread ends; the caller has taken it out of the counts.
-  void leave(Thread& self);
-  /// The thread that left last. Joining it joins all that have left.
-  std::thread take_left() { return std::move(left_); }
+  /// The thread ends; the caller has taken it out of the counts. `ending`: the owner ends, and joins it.
+  void leave(Thread& self, bool ending);
+  /// Joining these threads joins all that have left.
+  std::vector<std::thread> take_left() { return std::exchange(left_, {}); }
 
   const std::vector<Thread*>& parked() const { return parked_; }
 
@@ -57,8 +59,8 @@ class Threads {
   ThreadState& state_;
   std::deque<Thread> threads_;
   std::vector<Thread*> unstarted_;
-  std::vector<Thread*> parked_;  ///< the last one is woken first
-  std::thread left_;
+  std::vector<Thread*> parked_;    ///< the last one is woken first
+  std::vector<std::thread> left_;  ///< at most one before the end of the owner
 };
 
 }  // namespace laneway::worker_pool

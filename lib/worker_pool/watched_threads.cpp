@@ -139,21 +139,21 @@ bool WatchedThreads::leave(Thread& self) {
     state_.word += ThreadCounts::thread + ThreadCounts::searching;
     return true;
   }
-  threads_.leave(self);
+  threads_.leave(self, ended_);
   all_left_.notify_all();
   return false;
 }
 
 void WatchedThreads::end() {
-  std::thread last;
+  std::vector<std::thread> left;
   {
     MutexLock lock(mutex_);
     ended_ = true;
     for (auto* thread : threads_.parked()) thread->wake.notify_one();
     while (counts().threads() > 0) all_left_.wait(mutex_);
-    last = threads_.take_left();
+    left = threads_.take_left();
   }
-  if (last.joinable()) last.join();
+  for (auto& thread : left) thread.join();
 }
 
 }  // namespace laneway::worker_pool

@@ -144,7 +144,7 @@ TEST_CASE("a batch is accepted from its front as far as there is room") {
   REQUIRE(ran == 30);
 }
 
-TEST_CASE("a batch of large jobs is run, and an empty batch is accepted") {
+TEST_CASE("a batch of large jobs is run, and a batch is accepted up to its first empty job") {
   WorkerPool pool(pool_options(2, 4));
   std::atomic<int> ran = 0;
   const std::array<char, 100> large{};

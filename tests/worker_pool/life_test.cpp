@@ -408,5 +408,30 @@ TEST_CASE("a stop callback that stops its own pool is refused") {
   REQUIRE(refusal == "pool test: stop() was called by a stop callback that stop() runs");
 }
 
+/// At the end of a thread, waits for the end of another one.
+struct MeetsAtTheEnd {
+  ~MeetsAtTheEnd() {
+    ++ends;
+    if (eventually([] { return ends == 2; })) ++meetings;
+  }
+  static inline std::atomic<int> ends = 0, meetings = 0;
+};
+
+TEST_CASE("the threads of a pool end side by side at the end of the pool") {
+  PoolGate gate;
+  {
+    WorkerPool pool(pool_options(2, 10));
+    for (int i = 0; i < 2; ++i)
+      REQUIRE(pool.submit([&] {
+        thread_local const MeetsAtTheEnd ends;
+        (void)ends;
+        gate.pass();
+      }));
+    REQUIRE(gate.holds(2));
+    gate.open();
+  }
+  REQUIRE(MeetsAtTheEnd::meetings == 2);
+}
+
 }  // namespace
 }  // namespace laneway

@@ -28,7 +28,8 @@ Fault swallowed(const Line& line, const Line& above) {
 
 /// An item that is indented further than the text above is a part of that text.
 std::optional<Fault> swallowed_item(const std::vector<Line>& lines, const Node& value) {
-  if (!value.plain || value.text.find(" - ") == value.text.npos) return std::nullopt;
+  const auto has = [&](std::string_view part) { return value.text.find(part) != value.text.npos; };
+  if (!value.plain || !(has(" - ") || has("\n- "))) return std::nullopt;  // the latter behind an empty line
   const Line& above = lines[static_cast<std::size_t>(value.position.line) - 1];
   const auto next = std::find_if_not(lines.begin() + above.number, lines.end(), is_empty);
   if (next == lines.end() || !is_item(*next) || next->indentation <= above.indentation) return std::nullopt;

@@ -243,7 +243,7 @@ TEST_CASE("a web page of another site cannot change anything") {
   CHECK(person.asked.empty());
 }
 
-TEST_CASE("an unknown path answers 404, and an unknown method 405") {
+TEST_CASE("an unknown path answers 404, and a method that is not allowed 405") {
   const auto server = started();
   httplib::Client client("127.0.0.1", server->port());
   for (const auto* path : {"/page", "/metrics/", "/metricsx", "/../metrics", "/livez/x", "//metrics"})

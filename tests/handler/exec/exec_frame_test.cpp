@@ -99,7 +99,7 @@ TEST_CASE("frames are the same, whatever pieces they arrive in") {
     }));
 }
 
-TEST_CASE("an answer that is too long is refused as soon as its length is known") {
+TEST_CASE("an answer that is too long is refused as soon as it passes the limit") {
   for (const auto framing : {Framing::json, Framing::binary}) {
     ExecFrameReader fits(framing);
     fits.feed(framed(framing, std::string(longest_exec_answer, 'x')));

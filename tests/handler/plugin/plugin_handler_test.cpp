@@ -218,7 +218,7 @@ TEST_CASE("a plugin that fails to end is logged with its text") {
   CHECK(log.lines({"plugin did not shut down cleanly", "plugin=in_c", "told to end badly"}) == 1);
 }
 
-TEST_CASE("check --connect starts a plugin") {
+TEST_CASE("trying a plugin returns its name, or the error of its start") {
   config::PluginSettings settings;
   settings.path = plugin_path("in_c");
   CHECK(try_plugin(settings).value() == "in_c 1.0");

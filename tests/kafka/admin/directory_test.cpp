@@ -161,7 +161,7 @@ TEST_CASE_METHOD(OpenDirectory, "brokers that do not answer are unavailable") {
   CHECK_FALSE(directory->committed({{"orders", 0}}, milliseconds(1)));
 }
 
-TEST_CASE_METHOD(OpenDirectory, "unknown settings of the brokers are not an error") {
+TEST_CASE_METHOD(OpenDirectory, "brokers that do not show their settings are not an error") {
   REQUIRE(directory->topics({"orders"}, patience));
   CHECK_FALSE(directory->retention("orders", seconds(1)));
   auto asking = settings();

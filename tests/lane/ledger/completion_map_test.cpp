@@ -50,7 +50,7 @@ TEST_CASE("an empty map has no text, and an empty text is a map without runs") {
   CHECK(decode("", 5).map == CompletionMap{5, {}});
 }
 
-TEST_CASE("a completion map that differs from the committed one is refused with a reason") {
+TEST_CASE("a text that is not the map of this commit is refused with a reason") {
   struct Case {
     const char* what;
     std::string text;
