@@ -55,11 +55,11 @@ TEST_CASE("the path through retry topics ends, however many topics there are") {
     for (std::size_t i = 0; i < count; ++i) topics.emplace_back("r" + std::to_string(i), seconds(i + 1));
     RetrySteps steps;
     steps.add("orders", topics);
-    std::size_t steps = 0;
-    for (const auto* at = steps.find("orders"); !at->next.empty() && steps <= count;
+    std::size_t passed = 0;
+    for (const auto* at = steps.find("orders"); !at->next.empty() && passed <= count;
          at = steps.find(at->next))
-      ++steps;
-    RC_ASSERT(steps == count);
+      ++passed;
+    RC_ASSERT(passed == count);
   }));
 }
 
