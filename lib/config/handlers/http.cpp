@@ -147,8 +147,7 @@ HandlerSchema schema_of(const HttpSettings&) {
       .traits = {.occupies = Occupies::nothing, .gives_results = true, .output = nullptr, .program = nullptr},
       .section = {.position = 1,
                   .text = "A POST to a web service, for each record or for several records. The answers and "
-                          "the headers: "
-                          "[writing handlers](writing-handlers.md).",
+                          "the headers: [writing handlers](writing-handlers.md).",
                   .example =
                       "handler:\n  http: { url: \"http://127.0.0.1:8080/orders\", timeout: 10s, batch: { "
                       "records: 50 } }\n"}};

@@ -24,7 +24,8 @@ ConsumedTopics::ConsumedTopics(const Config& config) : texts_(config.topics) {
 void ConsumedTopics::add_written(const Config& config) {
   if (config.dead_letter.enabled()) written_.push_back({"dead_letter.topic", config.dead_letter.topic});
   for (const Pool& pool : stages_of(config)) {
-    if (const auto output = output_of(pool.handler.value_or(config.handler)))
+    const auto& handler = pool.handler ? *pool.handler : config.handler;
+    if (const auto output = output_of(handler))
       written_.insert(written_.end(), output->topics.begin(), output->topics.end());
   }
 }
