@@ -22,9 +22,9 @@
 namespace laneway::handler {
 
 enum class ItemState : std::uint8_t {
-  waiting,  ///< No attempt has been answered: not started, or given back.
-  done,     ///< Processed; a record of Route::work has been released.
-  failed,   ///< The last attempt failed; its outcome is in the finished task.
+  unanswered,  ///< No attempt has been answered: not started, or given back.
+  done,        ///< Processed; a record of Route::work has been released.
+  failed,      ///< The last attempt failed; its outcome is in the finished task.
   // Set by the loop while a claim that lasts too long still runs:
   collected,  ///< Was done; the loop has taken the record.
   returned,   ///< Had not begun; the loop runs the record in another batch.
@@ -48,7 +48,7 @@ struct FailureHistory {
   delivery::Blame blame;           ///< Which of the failures count against the record itself.
   std::uint32_t attempts_before = 0;  ///< Attempts that counted in the previous topics.
   /// The attempts are used up, and it is not decided yet whether the record is given up.
-  bool suspended = false;
+  bool undecided = false;
   bool unavailable = false;  ///< The last failure was certainly the downstream's.
   std::uint32_t shared = 0;  ///< Failures of a call that count against another record of that call.
   /// The number of consecutive attempts at which the downstream got too many calls.
@@ -87,7 +87,7 @@ struct Item {
   std::uint64_t sequence = 0;  ///< The record's number in the ledger.
   std::uint64_t key = 0;       ///< Hash of the record's ordering key, in the ordered modes.
   std::uint32_t attempt = 1;   ///< The number of the next or current attempt.
-  ItemState state = ItemState::waiting;
+  ItemState state = ItemState::unanswered;
   bool left_behind = false;  ///< An earlier process completed records after this one, but not this one.
   /// The record failed in an earlier process or in the topic before, while the downstream worked for others.
   bool suspect = false;

@@ -60,7 +60,7 @@ TEST_CASE("a sequential task stops at the first failure, and the rest stays wait
   CHECK(seen == std::vector<std::int64_t>{0, 1});
   CHECK(run.state(0) == ItemState::done);
   CHECK(run.state(1) == ItemState::failed);
-  CHECK(run.state(2) == ItemState::waiting);
+  CHECK(run.state(2) == ItemState::unanswered);
   REQUIRE(run.result().failures.size() == 1);
   CHECK(run.result().failures[0].index == 1);
 }
@@ -75,7 +75,7 @@ TEST_CASE("a task that is recalled ends after the running record, and the rest s
   handler.handle(run.task());
   CHECK(run.result().done == 2);
   CHECK(run.result().failures.empty());
-  CHECK(run.state(2) == ItemState::waiting);
+  CHECK(run.state(2) == ItemState::unanswered);
 }
 
 TEST_CASE("a task that is not sequential goes on after a failure") {
@@ -119,7 +119,7 @@ TEST_CASE("records that an asynchronous handler never answers stay waiting") {
   }
   REQUIRE(run.ended());
   CHECK(run.state(0) == ItemState::done);
-  CHECK(run.state(1) == ItemState::waiting);
+  CHECK(run.state(1) == ItemState::unanswered);
   CHECK(run.result().failures.empty());
 }
 

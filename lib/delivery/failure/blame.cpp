@@ -32,7 +32,7 @@ Blame::Step Blame::failed(const Breaker& breaker, const FailedAttempt& attempt, 
   }
   if (!breaker.in_doubt(attempt.record)) return {step.given_up, {}};
   why_ = *step.given_up;
-  suspended_since_ = attempt.ended;
+  undecided_since_ = attempt.ended;
   successes_before_ = breaker.successes();
   return {{}, look_again, true};
 }
@@ -49,7 +49,7 @@ Blame::Step Blame::reconsider(const Breaker& breaker, const FailureRules& rules,
   if (breaker.state() != Breaker::State::closed || counted() < before)
     return {{}, std::min(rules.delays.delay(1, random), longest_rest)};
   const bool works = breaker.successes() > successes_before_ && !breaker.most_fail();
-  if (works || now - suspended_since_ >= longest_doubt) return {why_, {}};
+  if (works || now - undecided_since_ >= longest_doubt) return {why_, {}};
   return {{}, look_again, true};
 }
 

@@ -7,7 +7,7 @@
 // record:
 //
 //   - Other records fail as well and none has succeeded since, or half of the last 32 records have failed: an
-//     outage may have begun. The record is suspended: it waits, without an attempt, until neither is true
+//     outage may have begun. The record is undecided: it waits, without an attempt, until neither is true
 //     (then it is given up), until the downstream is out (then its attempts are given back), or for 3 seconds
 //     (then it is given up).
 //   - Records that work fail now and then, because one of several backends is out: then the record needs as
@@ -42,13 +42,13 @@ class Blame {
   struct Step {
     std::optional<DeadLetterReason> given_up;
     Duration delay{};        ///< before the next attempt, or before reconsider()
-    bool suspended = false;  ///< no attempt follows, but reconsider()
+    bool undecided = false;  ///< no attempt follows, but reconsider()
   };
 
   Step failed(const Breaker& breaker, const FailedAttempt& attempt, const FailureRules& rules);
   /// Gives back the attempts that failed in an outage, as far as is known now.
   void give_back(const Breaker& breaker);
-  /// To be called after the delay of a suspended record.
+  /// To be called after the delay of an undecided record.
   Step reconsider(const Breaker& breaker, const FailureRules& rules, TimePoint now, double random);
 
   /// Whether another failure would show little about the downstream: the record failed before, while the
@@ -84,9 +84,9 @@ class Blame {
   bool pardoned_ = false;               // attempts in an unclear row were given back
   std::uint64_t failed_in_ = 0;         // the number of the last outage in which the record failed
   std::uint32_t in_a_row_ = 0;          // attempts in a row that did not count
-  DeadLetterReason why_{};              // while suspended
-  TimePoint suspended_since_{};         // while suspended
-  std::uint64_t successes_before_ = 0;  // while suspended
+  DeadLetterReason why_{};              // while undecided
+  TimePoint undecided_since_{};         // while undecided
+  std::uint64_t successes_before_ = 0;  // while undecided
 };
 
 }  // namespace laneway::delivery

@@ -5,19 +5,20 @@
 
 #include "handler/forward/retry_record.h"
 #include "lane/batch/work_batch.h"
+#include "lane/state/record_life.h"
 
 namespace laneway::lane {
 namespace {
 
 /// The event of a failed attempt, for the log.
-const char* event_of(handler::Route before, const handler::Item& item, bool again) {
+const char* words_of(RecordEvent event, handler::Route before) {
   using handler::Route;
-  if (item.route() == Route::work) return "record failed, will be retried";
-  if (before == Route::dead_letter) return "dead letter not written, will be tried again";
-  if (before == Route::retry_topic)
-    return again ? "record not written to its retry topic, will be tried again"
-                 : "record refused by its retry topic, goes to the dead-letter topic";
-  return "record failed, goes to its retry topic";
+  if (event == RecordEvent::failed) return "record failed, will be retried";
+  if (event == RecordEvent::given_up)
+    return before == Route::work ? "record failed, goes to its retry topic"
+                                 : "record refused by its retry topic, goes to the dead-letter topic";
+  return before == Route::dead_letter ? "dead letter not written, will be tried again"
+                                      : "record not written to its retry topic, will be tried again";
 }
 
 /// In a retry topic each record has one attempt.
@@ -54,22 +55,25 @@ void Attempts::follow_settings() { rules_ = make_rules(context_, retry_step_); }
 std::optional<handler::Item> Attempts::fail(handler::Item item, const handler::Outcome& outcome,
                                             Duration took, TimePoint now) {
   if (skip_if_wished(item, outcome)) return item;
-  if (outcome.cause == handler::Cause::withheld) {
+  const auto before = item.route();
+  const auto answer = event_of(before, false, outcome.verdict, outcome.cause);
+  if (answer == RecordEvent::withheld) {
     withhold(std::move(item));
     return {};
   }
   log_.remember(item, outcome);
-  const auto before = item.route();
-  if (before == handler::Route::work)
+  if (answer == RecordEvent::failed)
     note_failure(item, outcome);
   else
     item.failures->not_written = outcome.reason.substr(0, longest_reason);
   const auto number = item.attempt;
   const auto delay = next_step(item, outcome, took, now);
-  const bool given_up = before == handler::Route::work && item.route() == handler::Route::dead_letter;
-  if (!given_up) log_.failed(event_of(before, item, delay.has_value()), item, number, outcome, now);
-  if (!delay) return item;
-  wait(std::move(item), now + *delay);
+  const auto event = delay ? answer : RecordEvent::given_up;
+  // A dead letter is logged when it is written.
+  const bool letter = answer == RecordEvent::failed && item.route() == handler::Route::dead_letter;
+  if (!letter) log_.failed(words_of(event, before), item, number, outcome, now);
+  if (after(RecordState::running, event).owner != RecordOwner::attempts) return item;
+  wait(std::move(item), now + delay.value_or(Duration::zero()));
   return {};
 }
 
@@ -161,14 +165,14 @@ std::optional<Duration> Attempts::after_reject(handler::Item& item, const handle
 /// Carries out what delivery::Blame has decided.
 std::optional<Duration> Attempts::follow(handler::Item& item, const delivery::Blame::Step& step) {
   auto& failures = *item.failures;
-  failures.suspended = step.suspended;
+  failures.undecided = step.undecided;
   const auto counted = failures.blame.counted();
   if (step.given_up) {
     item.attempt = failures.attempts_before + std::max(counted, 1U);
     give_up(item, route_after(*step.given_up), *step.given_up);
     return std::nullopt;
   }
-  item.attempt = failures.attempts_before + counted + (step.suspended ? 0 : 1);
+  item.attempt = failures.attempts_before + counted + (step.undecided ? 0 : 1);
   if (is_suspect(item)) found_.insert(item.sequence);
   return step.delay;
 }
@@ -302,11 +306,11 @@ std::optional<handler::Item> Attempts::pop(TimePoint now, bool probing) {
 }
 
 bool Attempts::begins(handler::Item& item, TimePoint now) {
-  // A record on which judgement was suspended may go on, to another attempt or to the topic of its new route,
+  // A record that is undecided may go on, to another attempt or to the topic of its new route,
   // or wait.
-  if (item.failures && item.failures->suspended) {
+  if (item.failures && item.failures->undecided) {
     const auto delay = follow(item, downstream_.reconsider(item.failures->blame, rules_, now, random()));
-    if (delay && item.failures->suspended) {
+    if (delay && item.failures->undecided) {
       wait(std::move(item), now + *delay);
       return false;
     }
@@ -327,7 +331,7 @@ void Attempts::give_back_attempts(handler::Item& item) {
 
 void Attempts::wait(handler::Item item, TimePoint due) {
   item.record.detach();  // a long wait must not pin the fetch buffer
-  item.state = handler::ItemState::waiting;
+  item.state = handler::ItemState::unanswered;
   bytes_ += memory_of(item);
   const bool suspect = item.route() == handler::Route::work && is_suspect(item);
   waiting_.push(due, std::move(item), suspect);
@@ -336,7 +340,7 @@ void Attempts::wait(handler::Item item, TimePoint due) {
 /// The breaker did not let the record begin.
 void Attempts::withhold(handler::Item item) {
   item.record.detach();
-  item.state = handler::ItemState::waiting;
+  item.state = handler::ItemState::unanswered;
   bytes_ += memory_of(item);
   waiting_.withhold(std::move(item));
 }

@@ -65,7 +65,7 @@ std::unique_ptr<handler::FailureHistory> history_for_next(const Item& item) {
 void begin_anew(Item& item) {
   item.failures = history_for_next(item);
   item.attempt = item.failures ? item.failures->attempts_before + 1 : 1;
-  item.state = handler::ItemState::waiting;
+  item.state = handler::ItemState::unanswered;
   item.key = 0;
 }
 
@@ -180,19 +180,19 @@ std::shared_ptr<Parts> take_results(Item& done) {
   return results;
 }
 
-bool pass_on(Item& done, int gatherer, handler::Gathering::Memory memory, std::vector<Item>& next) {
+RecordEvent pass_on(Item& done, int gatherer, handler::Gathering::Memory memory, std::vector<Item>& next) {
   const auto results = std::exchange(done.progress->results, nullptr);
   if (!results) {
     begin_anew(done);
     next.push_back(std::move(done));
-    return true;
+    return RecordEvent::passed_on;
   }
   auto parts = std::move(*results);
   if (parts.size() == 1 && parts.front().id.empty()) {
     replace_value(done, std::move(parts.front()));
     begin_anew(done);
     next.push_back(std::move(done));
-    return true;
+    return RecordEvent::passed_on;
   }
   name_parts(parts, *done.progress);
   const auto wanted = handler::wanted_sub_job(origin_of(done));
@@ -200,10 +200,10 @@ bool pass_on(Item& done, int gatherer, handler::Gathering::Memory memory, std::v
   keep_wanted(parts, wanted, done.progress->gathered);
   if (parts.empty()) {
     if (!split_into_none) log_unknown(done, wanted);
-    return false;
+    return RecordEvent::done;
   }
   split(std::move(done), std::move(parts), gatherer, memory, next);
-  return true;
+  return RecordEvent::split_up;
 }
 
 Item gathered(Item whole, const std::vector<handler::Gathering::Result>& results) {

@@ -14,15 +14,16 @@
 #include "delivery/dead_letter/dead_letter.h"
 #include "handler/gathering.h"
 #include "handler/record_batch.h"
+#include "lane/state/record_life.h"
 
 namespace laneway::lane {
 
 using delivery::part_header;
 
-/// Appends the records that the finished record `done` turns into. Returns false if no work is left: then
-/// `done` is unchanged, and is finished. `gatherer`: the place of the next pool that gathers; -1 without one.
-bool pass_on(handler::Item& done, int gatherer, handler::Gathering::Memory memory,
-             std::vector<handler::Item>& next);
+/// Appends the records that the finished record `done` turns into. Returns RecordEvent::done if no work is
+/// left: then `done` is unchanged. `gatherer`: the place of the next pool that gathers; -1 without one.
+RecordEvent pass_on(handler::Item& done, int gatherer, handler::Gathering::Memory memory,
+                    std::vector<handler::Item>& next);
 
 /// The results of the finished record `done`, for a pool that gathers them.
 std::shared_ptr<handler::Parts> take_results(handler::Item& done);

@@ -3,11 +3,17 @@
 #include <algorithm>
 
 #include "lane/stage/between_stages.h"
+#include "lane/state/record_life.h"
 
 namespace laneway::lane {
 namespace {
 
 using handler::ItemState;
+
+/// What it means that a record of the batch is done, and who has the record then.
+const RecordStep& when_done(const WorkBatch& batch) {
+  return after(RecordState::running, event_of(batch.route, batch.passes_on, handler::Verdict::done));
+}
 
 bool left_early(const handler::Item& item) {
   return item.state == ItemState::collected || item.state == ItemState::returned;
@@ -36,7 +42,7 @@ void Completions::apply_early(const pool::Overdue& overdue) {
   const auto& range = overdue.claim.range;
   auto& batch = batch_of(range);
   if (!workload_.current(batch) || batch.route != handler::Route::work) return;
-  const auto runs = [&](std::uint32_t i) { return batch.items[i].seen_state() == ItemState::waiting; };
+  const auto runs = [&](std::uint32_t i) { return batch.items[i].seen_state() == ItemState::unanswered; };
   auto running = range.begin;
   while (running < overdue.unbegun && !runs(running)) ++running;
   if (running == overdue.unbegun) return;
@@ -45,13 +51,13 @@ void Completions::apply_early(const pool::Overdue& overdue) {
   std::vector<handler::Item> unbegun;
   for (auto i = range.begin; i < range.end; ++i) {
     auto& item = batch.items[i];
-    const auto state = i == running ? ItemState::waiting : item.seen_state();
+    const auto state = i == running ? ItemState::unanswered : item.seen_state();
     const auto key = item.key;
     if (state == ItemState::done) {
       done(item, batch);
       if (!batch.sequential && key != 0) workload_.release_key(key);
       item.publish_state(ItemState::collected);
-    } else if (state == ItemState::waiting && i >= overdue.unbegun) {
+    } else if (state == ItemState::unanswered && i >= overdue.unbegun) {
       batch.size_in_bytes -= item.record.size();
       unbegun.push_back(std::move(item));
       item.publish_state(ItemState::returned);
@@ -84,7 +90,7 @@ void Completions::apply(handler::Finished& finished, TimePoint now) {
 
 void Completions::apply_done(WorkBatch& batch, std::uint32_t begin, std::uint32_t end) {
   const auto key = batch.items[begin].key;
-  if (batch.consecutive && !batch.passes_on) {
+  if (batch.consecutive && when_done(batch).commits()) {
     completed_ += end - begin;
     ledger_.complete(batch.items[begin].sequence, end - begin);
   } else {
@@ -95,7 +101,7 @@ void Completions::apply_done(WorkBatch& batch, std::uint32_t begin, std::uint32_
 
 void Completions::done(handler::Item& item, const WorkBatch& batch) {
   recover(item, *batch.line);
-  if (batch.passes_on) return onward_.pass_on(std::move(item));
+  if (when_done(batch).owner == RecordOwner::next_stage) return onward_.pass_on(std::move(item));
   if (item.progress && item.progress->gathering)
     return onward_.end_part(std::move(item), batch.route != handler::Route::work);
   ++completed_;

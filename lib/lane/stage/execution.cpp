@@ -4,6 +4,7 @@
 
 #include "lane/batch/work_batch.h"
 #include "lane/stage/line.h"
+#include "lane/state/record_life.h"
 
 namespace laneway::lane {
 
@@ -143,16 +144,9 @@ void Execution::finished(handler::Finished finished) noexcept {
 }
 
 void Execution::count(const handler::Finished& finished, const handler::RecordBatch& batch) {
-  if (batch.route == handler::Route::dead_letter) {
-    if (finished.done > 0) {
-      const auto why = batch.items[finished.claim.range.begin].failures->given_up;
-      stats_.dead_letters[static_cast<std::size_t>(why)].add(1);
-      if (lane_.totals != nullptr) lane_.totals->dead_letters.add(1);
-    }
-    return;
-  }
-  if (batch.route == handler::Route::retry_topic) return stats_.retry_topics.add(finished.done);
-  if (finished.done > 0 && !batch.passes_on)
+  const auto event = event_of(batch.route, batch.passes_on, handler::Verdict::done);
+  if (event == RecordEvent::written) return count_written(finished, batch);
+  if (finished.done > 0 && after(RecordState::running, event).commits())
     stats_.outcomes[static_cast<std::size_t>(handler::OutcomeLabel::success)].add(finished.done);
   for (const auto& failure : finished.failures)
     if (failure.outcome.cause != handler::Cause::withheld)
@@ -160,6 +154,14 @@ void Execution::count(const handler::Finished& finished, const handler::RecordBa
   tell_downstream(finished);
   if (stage_.adaptive != nullptr) tell_limit(finished);
   if (line_of(finished.claim.range).rate() != nullptr) keep_pace(finished);
+}
+
+void Execution::count_written(const handler::Finished& finished, const handler::RecordBatch& batch) {
+  if (batch.route == handler::Route::retry_topic) return stats_.retry_topics.add(finished.done);
+  if (finished.done == 0) return;
+  const auto why = batch.items[finished.claim.range.begin].failures->given_up;
+  stats_.dead_letters[static_cast<std::size_t>(why)].add(1);
+  if (lane_.totals != nullptr) lane_.totals->dead_letters.add(1);
 }
 
 /// A subscriber that is out is held back by its own breaker, and one that answers 429 by its own pace:
@@ -253,16 +255,17 @@ std::unique_ptr<tracing::AttemptTrace> Execution::begun(const handler::Item& ite
 
 void Execution::attempted(const handler::Item& item, const handler::BegunAttempt& begun, TimePoint end,
                           const handler::Outcome& outcome) noexcept {
-  if (outcome.cause == handler::Cause::withheld) return;
+  const auto event = event_of(item.route(), stage_.passes_on(), outcome.verdict, outcome.cause);
+  if (event == RecordEvent::withheld) return;
   const char* name = outcome_name(outcome);
   if (begun.trace != nullptr)
     lane_.tracer->end(*begun.trace, {id_.partition.topic, id_.partition.partition, item.offset(),
                                      item.attempt, begun.start, end, name, outcome.reason});
   if (lane_.journal == nullptr) return;
-  const bool done = outcome.verdict == handler::Verdict::done;
-  if (item.route() == handler::Route::dead_letter) name = done ? "dead_letter" : "dead_letter_failed";
-  if (item.route() == handler::Route::retry_topic) name = done ? "retry_topic" : "retry_topic_failed";
-  if (done && stage_.passes_on() && item.route() == handler::Route::work) name = "passed_on";
+  const bool letter = item.route() == handler::Route::dead_letter;
+  if (event == RecordEvent::written) name = letter ? "dead_letter" : "retry_topic";
+  if (event == RecordEvent::not_written) name = letter ? "dead_letter_failed" : "retry_topic_failed";
+  if (event == RecordEvent::passed_on) name = "passed_on";
   const auto part = item.progress ? std::string_view(item.progress->part) : std::string_view();
   lane_.journal->write({id_.partition, item.offset(), item.record.key(), id_.epoch, item.attempt, begun.start,
                         end, name, pool_name_, part});

@@ -72,6 +72,7 @@ class Execution final : public pool::Work, public handler::TaskSink {
  private:
   void withhold(handler::Task task) const;
   void count(const handler::Finished& finished, const handler::RecordBatch& batch);
+  void count_written(const handler::Finished& finished, const handler::RecordBatch& batch);
   void tell_downstream(const handler::Finished& finished);
   void tell_calls(const handler::Finished& finished, Downstream& downstream);
   void tell_limit(const handler::Finished& finished);

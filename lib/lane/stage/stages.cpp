@@ -133,7 +133,8 @@ void Stages::go_on(std::size_t next, handler::Item done) {
   auto& of_whole = gathering_bytes_[collecting_];
   auto& of_results = gatherer < 0 ? of_whole : gathering_bytes_[static_cast<std::size_t>(gatherer)];
   std::vector<handler::Item> items;
-  if (!lane::pass_on(done, gatherer, {of_whole, of_results}, items)) return end(std::move(done));
+  const auto event = lane::pass_on(done, gatherer, {of_whole, of_results}, items);
+  if (after(RecordState::running, event).commits()) return end(std::move(done));
   for (const auto& item : items) passed_bytes_ += memory_of(item);
   give_to(next, std::move(items));
 }
@@ -149,7 +150,8 @@ void Stages::end_part(handler::Item part, bool given_up) {
   const auto index = part.progress->index;
   if (!gathering->finish(index, {part.progress->part, take_results(part), given_up})) return;
   auto whole = gathering->take();
-  if (gathering->gatherer() < 0) return end(std::move(whole));
+  const auto event = gathering->gatherer() < 0 ? RecordEvent::sub_jobs_ended : RecordEvent::gathered;
+  if (after(RecordState::split, event).commits()) return end(std::move(whole));
   const auto gatherer = static_cast<std::size_t>(gathering->gatherer());
   if (!all_[gatherer]->gives_back()) gather(gatherer, gathered(std::move(whole), gathering->take_results()));
 }

@@ -165,7 +165,7 @@ void Workload::run(std::vector<handler::Item> items, Line& line) {
 }
 
 void Workload::run_alone(handler::Item item, Line& line) {
-  item.state = handler::ItemState::waiting;
+  item.state = handler::ItemState::unanswered;
   std::vector<handler::Item> one;
   one.push_back(std::move(item));
   run_again(std::move(one), line, false, true);

@@ -167,7 +167,7 @@ class Workload {
       const auto& batch = batch_of(range);
       if (!current(batch)) continue;
       for (auto i = range.begin; i < range.end; ++i)
-        if (batch.items[i].seen_state() == handler::ItemState::waiting) look(batch.items[i]);
+        if (batch.items[i].seen_state() == handler::ItemState::unanswered) look(batch.items[i]);
     }
   }
 

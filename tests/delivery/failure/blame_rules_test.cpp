@@ -118,67 +118,67 @@ TEST_CASE("a record is given up at once at its last attempt if no other record f
   CHECK_FALSE(trial.fail().given_up);
   const auto step = trial.fail();
   CHECK(step.given_up == DeadLetterReason::attempts_exhausted);
-  CHECK_FALSE(step.suspended);
+  CHECK_FALSE(step.undecided);
 }
 
-TEST_CASE("a record is suspended while another record fails, checked often, and given up after 3 s") {
+TEST_CASE("a record stays undecided while another record fails, checked often, and given up after 3 s") {
   Trial trial;
   trial.fail();
   trial.fail();
   trial.others_fail(1);
   const auto step = trial.fail();
   CHECK_FALSE(step.given_up);
-  CHECK(step.suspended);
+  CHECK(step.undecided);
   CHECK(step.delay == Duration(milliseconds(100)));
   trial.now += seconds(3) - milliseconds(1);
-  CHECK(trial.reconsider().suspended);
+  CHECK(trial.reconsider().undecided);
   CHECK(trial.reconsider().delay == Duration(milliseconds(100)));
   trial.now += milliseconds(1);
   CHECK(trial.reconsider().given_up == DeadLetterReason::attempts_exhausted);
 }
 
-TEST_CASE("a suspended record is given up when another record succeeds after the suspension") {
+TEST_CASE("an undecided record is given up when another record succeeds later") {
   Trial trial;
   trial.breaker.succeeded(trial.now, 10);
   trial.fail();
   trial.fail();
   trial.others_fail(1);
-  CHECK(trial.fail().suspended);
-  CHECK(trial.reconsider().suspended);
+  CHECK(trial.fail().undecided);
+  CHECK(trial.reconsider().undecided);
   trial.breaker.succeeded(trial.now, 1);
   CHECK(trial.reconsider().given_up == DeadLetterReason::attempts_exhausted);
 }
 
-TEST_CASE("a suspended record gets its attempts back when an outage shows, also if the outage is over") {
+TEST_CASE("an undecided record gets its attempts back when an outage shows, also if the outage is over") {
   for (const bool is_over : {false, true}) {
     Trial trial;
     trial.rules.delays = {std::chrono::seconds(10), std::chrono::seconds(20)};
     trial.fail();
     trial.fail();
     trial.others_fail(1);
-    CHECK(trial.fail().suspended);
+    CHECK(trial.fail().undecided);
     trial.go_out();
     if (is_over) trial.come_back();
     const auto step = trial.reconsider();
-    CHECK_FALSE(step.suspended);
+    CHECK_FALSE(step.undecided);
     CHECK_FALSE(step.given_up);
     CHECK(step.delay == Duration(seconds(1)));
     CHECK(trial.blame.counted() == 0);
   }
 }
 
-TEST_CASE("a suspended record is not given up during an outage, even if its attempts were before") {
+TEST_CASE("an undecided record is not given up during an outage, even if its attempts were before") {
   Trial trial;
   trial.fail();
   trial.fail();
   trial.others_fail(1);
-  CHECK(trial.fail().suspended);
+  CHECK(trial.fail().undecided);
   trial.breaker.succeeded(trial.now, 1);
   trial.now += milliseconds(10);
   trial.go_out();
   const auto step = trial.reconsider();
   CHECK_FALSE(step.given_up);
-  CHECK_FALSE(step.suspended);
+  CHECK_FALSE(step.undecided);
   CHECK(trial.blame.counted() == 3);
 }
 

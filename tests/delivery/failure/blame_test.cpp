@@ -90,7 +90,7 @@ TEST_CASE("attempts in a row of failures that a success ended are given back, fo
   const auto fail_in_a_row = [&] {
     for (int i = 0; i < 10; ++i) breaker.failed(now, {.record = ++other, .repeated = false, .beside = 30});
     REQUIRE_FALSE(fail().given_up);
-    REQUIRE(fail().suspended);
+    REQUIRE(fail().undecided);
     CHECK_FALSE(blame.suspect(breaker));
     breaker.succeeded(now += milliseconds(10), 1000);
     REQUIRE(breaker.in_unclear_row(now));

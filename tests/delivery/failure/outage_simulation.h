@@ -71,7 +71,7 @@ class OutageSimulation {
     bool poison;
     TimePoint came;
     std::unique_ptr<Blame> blame{};
-    bool suspended = false;
+    bool undecided = false;
     TimePoint due{};
     std::uint32_t attempts = 0;
   };
@@ -137,7 +137,7 @@ class OutageSimulation {
       outcomes_.fewest_attempts = std::min(outcomes_.fewest_attempts, record.attempts);
       return;
     }
-    record.suspended = step.suspended;
+    record.undecided = step.undecided;
     record.due = now_ + step.delay;
     lanes_[record.lane].waiting.push_back(std::move(record));
   }
@@ -164,7 +164,7 @@ class OutageSimulation {
   }
 
   void reconsider(Lane& lane) {
-    const auto is_due = [&](const Record& record) { return record.suspended && record.due <= now_; };
+    const auto is_due = [&](const Record& record) { return record.undecided && record.due <= now_; };
     if (std::none_of(lane.waiting.begin(), lane.waiting.end(), is_due)) return;
     for (auto& record : std::exchange(lane.waiting, {}))
       if (is_due(record)) {
@@ -181,7 +181,7 @@ class OutageSimulation {
     reconsider(lane);
     auto first = lane.waiting.end();
     for (auto at = lane.waiting.begin(); at != lane.waiting.end(); ++at)
-      if (!at->suspended && at->due <= now_ && (first == lane.waiting.end() || at->due < first->due))
+      if (!at->undecided && at->due <= now_ && (first == lane.waiting.end() || at->due < first->due))
         first = at;
     const bool blocked = story_.ordered && !lane.waiting.empty();
     const bool full = lane.waiting.size() >= 1000 && closed();

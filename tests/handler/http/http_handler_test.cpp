@@ -228,7 +228,7 @@ TEST_CASE("records of one key are sent one after the other, and none after a fai
   CHECK(run.result().done == 3);
   REQUIRE(run.result().failures.size() == 1);
   CHECK(run.result().failures[0].index == 3);
-  CHECK(run.state(4) == ItemState::waiting);
+  CHECK(run.state(4) == ItemState::unanswered);
   std::vector<std::string> offsets;
   for (const auto& request : server.requests()) offsets.push_back(request.get_header_value("Kafka-Offset"));
   CHECK(offsets == std::vector<std::string>{"0", "1", "2", "3"});
@@ -245,7 +245,7 @@ TEST_CASE("when the records of a key are recalled, the one at the server is the 
   handler->handle(run.task());
   CHECK(run.result().done == 2);
   CHECK(run.result().failures.empty());
-  CHECK(run.state(2) == ItemState::waiting);
+  CHECK(run.state(2) == ItemState::unanswered);
   CHECK(server.requests().size() == 2);
 }
 
@@ -264,7 +264,7 @@ TEST_CASE("a record that is stopped before it was sent has had no attempt") {
   handler->handle(waiting.task());
   waiting.stop();
   CHECK(waiting.result().failures.empty());
-  CHECK(waiting.state(0) == ItemState::waiting);
+  CHECK(waiting.state(0) == ItemState::unanswered);
   CHECK_FALSE(in_the_air.ended());
   handler.reset();
   CHECK(in_the_air.result().failures.empty());

@@ -173,7 +173,7 @@ TEST_CASE("records in order end at the first record that is not done") {
   handler->handle(run.task());
   CHECK(run.result().done == 1);
   REQUIRE(run.result().failures.size() == 1);
-  CHECK(run.state(2) == ItemState::waiting);
+  CHECK(run.state(2) == ItemState::unanswered);
 }
 
 TEST_CASE("a task that is recalled ends after the record that the plugin has") {
@@ -182,7 +182,7 @@ TEST_CASE("a task that is recalled ends after the record that the plugin has") {
   run.want_back();
   handler->handle(run.task());
   CHECK(run.result().done == 1);
-  CHECK(run.state(1) == ItemState::waiting);
+  CHECK(run.state(1) == ItemState::unanswered);
 }
 
 TEST_CASE("an exception of a C++ plugin is a retry with its text") {
@@ -287,6 +287,6 @@ TEST_CASE("records in order reach a batch plugin batch by batch, and end at the 
   CHECK(cut.result().done == 5);
   REQUIRE(cut.result().failures.size() == 1);
   CHECK(cut.result().failures[0].index == 5);
-  CHECK(cut.state(6) == ItemState::waiting);
-  CHECK(cut.state(8) == ItemState::waiting);
+  CHECK(cut.state(6) == ItemState::unanswered);
+  CHECK(cut.state(8) == ItemState::unanswered);
 }

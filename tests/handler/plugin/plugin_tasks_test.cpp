@@ -113,7 +113,7 @@ TEST_CASE("after a batch whose last record fails, no later record is submitted")
   CHECK(run.result().done == 3);
   REQUIRE(run.result().failures.size() == 1);
   CHECK(run.result().failures[0].index == 3);
-  CHECK(run.state(4) == ItemState::waiting);
+  CHECK(run.state(4) == ItemState::unanswered);
 }
 
 TEST_CASE("a task in order that is recalled ends with the batch that the plugin has") {
@@ -124,5 +124,5 @@ TEST_CASE("a task in order that is recalled ends with the batch that the plugin 
     for (std::uint32_t i = 0; i < batch.count; ++i) tasks.answer(batch.task, i, Outcome::done());
   });
   CHECK(run.result().done == 4);
-  CHECK(run.state(4) == ItemState::waiting);
+  CHECK(run.state(4) == ItemState::unanswered);
 }

@@ -249,8 +249,8 @@ TEST_CASE("the records of a task are sent together, and those of a sequential ta
       REQUIRE(result.failures.size() == 1);
       CHECK(result.failures[0].index == 0);
       CHECK(result.failures[0].outcome.verdict == Verdict::reject);
-      CHECK(run.state(1) == ItemState::waiting);
-      CHECK(run.state(4) == ItemState::waiting);
+      CHECK(run.state(1) == ItemState::unanswered);
+      CHECK(run.state(4) == ItemState::unanswered);
     } else {
       REQUIRE(result.failures.size() == 5);
       CHECK(result.failures[0].outcome.verdict == Verdict::retry);  // it may have been any of the five
@@ -293,7 +293,7 @@ TEST_CASE("a sequential task that is recalled ends with the record that is being
   handler->handle(run.task());
   CHECK(run.result().done == 1);
   CHECK(run.result().failures.empty());
-  CHECK(run.state(1) == ItemState::waiting);
+  CHECK(run.state(1) == ItemState::unanswered);
 }
 
 TEST_CASE("the brokers' error for a record decides its verdict") {
@@ -363,7 +363,7 @@ TEST_CASE("a stop ends a task without brokers: sent records time out, and others
       CHECK(failure.outcome.cause == Cause::timeout);
     }
     CHECK(result.failures.size() == (sequential ? 1 : 3));
-    CHECK(run.state(4) == ItemState::waiting);
+    CHECK(run.state(4) == ItemState::unanswered);
     behind.stop();
     CHECK(behind.result().done == 0);
   }

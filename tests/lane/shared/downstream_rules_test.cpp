@@ -184,9 +184,9 @@ TEST_CASE("a suspended record is given up as soon as another record succeeds") {
   for (const delivery::RecordId record : {1, 2})
     downstream.failed({.record = record, .reason = no_database}, opening);
   const delivery::FailedAttempt attempt{.record = 2, .ended = opening, .took = {}, .random = 0.5};
-  CHECK(downstream.judge(blame, attempt, one_attempt).suspended);
+  CHECK(downstream.judge(blame, attempt, one_attempt).undecided);
   const auto now = opening + milliseconds(100);
-  CHECK(downstream.reconsider(blame, one_attempt, now, 0.5).suspended);
+  CHECK(downstream.reconsider(blame, one_attempt, now, 0.5).undecided);
   downstream.worked(1, milliseconds(1), now);
   CHECK(downstream.reconsider(blame, one_attempt, now, 0.5).given_up);
 }

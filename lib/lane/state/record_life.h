@@ -1,0 +1,147 @@
+// What may happen to a record in a lane: one table with what follows each event, in each state. A sub-job has
+// the same life; its end is noted by the record that was split.
+//
+// The states are those of docs/glossary.md, and a test compares the table with docs/architecture.md. A new
+// state or event without all of its fields does not compile. The table says what follows; which event has
+// happened is found out by the callers: a worker's answer by event_of(), what a failure means by Attempts,
+// the results of a stage by between_stages.h. Pure.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "handler/record_batch.h"
+
+namespace laneway::lane {
+
+enum class RecordState : std::uint8_t {
+  queued,      ///< before the pool of its stage, or in its queue
+  running,     ///< a worker has the record
+  waiting,     ///< for its next attempt, or for the breaker to let the record begin
+  split,       ///< sub-jobs have taken its place
+  finished,    ///< needs no more work
+  given_back,  ///< runs again where the partition is consumed next
+};
+/// In the last two states nothing happens to a record any more.
+inline constexpr std::size_t states_with_events = static_cast<std::size_t>(RecordState::finished);
+inline constexpr std::array record_states{"queued", "running", "waiting", "split", "finished", "given back"};
+constexpr const char* name_of(RecordState state) { return record_states.at(static_cast<std::size_t>(state)); }
+static_assert(name_of(RecordState::given_back) == record_states.back(), "a name for each state");
+
+/// Who has the record after an event, and does the next thing with it.
+enum class RecordOwner : std::uint8_t {
+  stage,         ///< Workload, or the backlog of a Line
+  worker,        ///< Execution and the handler
+  attempts,      ///< Attempts::waiting
+  next_stage,    ///< the stage that config::Pool::then names
+  sub_jobs,      ///< handler::Gathering
+  ledger,        ///< or, at the end of a sub-job, the record that was split
+  next_consumer  ///< another member, or this one after its next start
+};
+inline constexpr std::array record_owners{"stage",    "worker", "attempts",     "next stage",
+                                          "sub-jobs", "ledger", "next consumer"};
+constexpr const char* name_of(RecordOwner owner) { return record_owners.at(static_cast<std::size_t>(owner)); }
+static_assert(name_of(RecordOwner::next_consumer) == record_owners.back(), "a name for each owner");
+
+enum class RecordEvent : std::uint8_t {
+  begun,       ///< a worker has taken the record
+  withheld,    ///< the breaker allows no call
+  unanswered,  ///< the worker has given the record back, for example behind a failed record of its key
+  done,        ///< by the handler, and no stage follows
+  passed_on,   ///< done, and the next stage gets the result
+  split_up,    ///< done with several results
+  failed,      ///< and the record will have another attempt
+  given_up,    ///< rejected, out of attempts, too old or skipped: on its way to a retry or dead-letter topic
+  written,     ///< acknowledged by that topic
+  not_written,
+  due,             ///< the delay has passed, or the breaker lets the record begin
+  gathered,        ///< all sub-jobs have ended, and a stage gathers their results
+  sub_jobs_ended,  ///< all sub-jobs have ended, and no stage gathers their results
+  dropped,         ///< a drain or the end of the lane; the log was replaced
+  count,           ///< The number of events; not an event.
+};
+
+/// What follows an event. The offset may be committed when the record is finished, and not before.
+struct RecordStep {
+  /// A constructor, so that a field that is missing in the table does not compile.
+  constexpr RecordStep(RecordState after, RecordOwner next_owner, bool can_happen = true)
+      : state(after), owner(next_owner), possible(can_happen) {}
+
+  RecordState state;
+  RecordOwner owner;
+  bool possible;
+
+  constexpr bool commits() const { return possible && state == RecordState::finished; }
+};
+
+struct RecordEvents {
+  RecordEvent event;
+  std::string_view words;  ///< for docs/architecture.md
+  /// By the state before the event.
+  RecordStep queued, running, waiting, split;
+
+  constexpr const RecordStep& after(RecordState state) const {
+    return *std::array{&queued, &running, &waiting, &split}.at(static_cast<std::size_t>(state));
+  }
+};
+static_assert(states_with_events == 4, "a column for each state in which something can happen");
+
+namespace record_steps {
+inline constexpr RecordStep never{RecordState::given_back, RecordOwner::next_consumer, false};
+inline constexpr RecordStep queue{RecordState::queued, RecordOwner::stage};
+inline constexpr RecordStep run{RecordState::running, RecordOwner::worker};
+inline constexpr RecordStep wait{RecordState::waiting, RecordOwner::attempts};
+inline constexpr RecordStep go_on{RecordState::queued, RecordOwner::next_stage};
+inline constexpr RecordStep split{RecordState::split, RecordOwner::sub_jobs};
+inline constexpr RecordStep finish{RecordState::finished, RecordOwner::ledger};
+inline constexpr RecordStep give_back{RecordState::given_back, RecordOwner::next_consumer};
+
+using E = RecordEvent;
+inline constexpr std::array table{
+    // after the words: queued, running, waiting, split
+    RecordEvents{E::begun, "a worker takes the record", run, never, never, never},
+    RecordEvents{E::withheld, "the breaker allows no call", never, wait, never, never},
+    RecordEvents{E::unanswered, "the worker gives the record back", never, queue, never, never},
+    RecordEvents{E::done, "done, in the last stage", never, finish, never, never},
+    RecordEvents{E::passed_on, "done, with one result for the next stage", never, go_on, never, never},
+    RecordEvents{E::split_up, "done, with several results", never, split, never, never},
+    RecordEvents{E::failed, "failed, another attempt follows", never, wait, never, never},
+    RecordEvents{E::given_up, "given up, or out of attempts in this topic", queue, queue, queue, never},
+    RecordEvents{E::written, "the retry or dead-letter topic has it", never, finish, never, never},
+    RecordEvents{E::not_written, "that topic does not answer", never, wait, never, never},
+    RecordEvents{E::due, "the delay is over", never, never, queue, never},
+    RecordEvents{E::gathered, "the last sub-job ends, a stage gathers", never, never, never, go_on},
+    RecordEvents{E::sub_jobs_ended, "the last sub-job ends, no stage gathers", never, never, never, finish},
+    RecordEvents{E::dropped, "drain, end of the lane, another log", give_back, give_back, give_back,
+                 give_back},
+};
+static_assert(table.size() == static_cast<std::size_t>(E::count) &&
+                  std::all_of(table.begin(), table.end(),
+                              [](const auto& row) {
+                                return &table[static_cast<std::size_t>(row.event)] == &row;
+                              }),
+              "each event has a row, and the rows are in the order of the enumerators");
+}  // namespace record_steps
+
+/// What follows the event, which must be possible in this state.
+constexpr const RecordStep& after(RecordState state, RecordEvent event) {
+  const auto& step = record_steps::table.at(static_cast<std::size_t>(event)).after(state);
+  assert(step.possible);
+  return step;
+}
+
+/// A worker's answer, before Attempts and between_stages.h look at it.
+constexpr RecordEvent event_of(handler::Route route, bool passes_on, handler::Verdict verdict,
+                               handler::Cause cause = handler::Cause::verdict) {
+  const bool done = verdict == handler::Verdict::done;
+  if (route != handler::Route::work) return done ? RecordEvent::written : RecordEvent::not_written;
+  if (cause == handler::Cause::withheld) return RecordEvent::withheld;
+  if (!done) return RecordEvent::failed;
+  return passes_on ? RecordEvent::passed_on : RecordEvent::done;
+}
+
+}  // namespace laneway::lane

@@ -1,0 +1,138 @@
+#include "lane/state/record_life.h"
+
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "folders.h"
+
+using namespace laneway;
+using namespace laneway::lane;
+using handler::Route;
+using handler::Verdict;
+
+namespace {
+
+constexpr std::array states{RecordState::queued, RecordState::running, RecordState::waiting,
+                            RecordState::split};
+
+std::string cell(const RecordStep& step) {
+  if (!step.possible) return "";
+  return std::string(name_of(step.state)) + " (" + name_of(step.owner) + ")";
+}
+
+/// The table as docs/architecture.md has it.
+std::string table_for_people() {
+  std::string text = "| event |";
+  for (const auto state : states) text += std::string(" ") + name_of(state) + " |";
+  text += "\n|---|---|---|---|---|\n";
+  for (const auto& row : record_steps::table) {
+    text += "| " + std::string(row.words) + " |";
+    for (const auto state : states) {
+      const auto shown = cell(row.after(state));
+      text += shown.empty() ? " |" : " " + shown + " |";
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+std::string page(const std::string& name) {
+  std::ifstream file(source_folder() + "/docs/" + name);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+/// The states that a record of `from` can come to.
+std::set<RecordState> reachable(RecordState from) {
+  std::set<RecordState> seen{from};
+  for (std::vector<RecordState> next{from}; !next.empty();) {
+    const auto state = next.back();
+    next.pop_back();
+    if (static_cast<std::size_t>(state) >= states_with_events) continue;
+    for (const auto& row : record_steps::table) {
+      const auto& step = row.after(state);
+      if (step.possible && seen.insert(step.state).second) next.push_back(step.state);
+    }
+  }
+  return seen;
+}
+
+}  // namespace
+
+TEST_CASE("docs/architecture.md shows the table of a record's life") {
+  INFO(table_for_people());
+  CHECK(page("architecture.md").find("\n\n" + table_for_people() + "\n") != std::string::npos);
+}
+
+TEST_CASE("the glossary explains each state of a record") {
+  const auto glossary = page("glossary.md");
+  for (const auto* state : record_states) {
+    INFO(state);
+    CHECK(glossary.find("\n| " + std::string(state) + " |") != std::string::npos);
+  }
+}
+
+TEST_CASE("a record can finish, and can be given back, from each state") {
+  for (const auto state : states) {
+    INFO(name_of(state));
+    const auto ends = reachable(state);
+    CHECK(ends.contains(RecordState::finished));
+    CHECK(after(state, RecordEvent::dropped).state == RecordState::given_back);
+  }
+}
+
+TEST_CASE("an offset may be committed only after the record is done or written to a topic") {
+  std::set<RecordEvent> commit;
+  for (const auto& row : record_steps::table)
+    for (const auto state : states)
+      if (row.after(state).commits()) commit.insert(row.event);
+  CHECK(commit == std::set{RecordEvent::done, RecordEvent::written, RecordEvent::sub_jobs_ended});
+}
+
+TEST_CASE("only a record that is queued can begin, and only a running record can be answered") {
+  for (const auto& row : record_steps::table) {
+    INFO(row.words);
+    CHECK((row.queued.possible && row.queued.state == RecordState::running) ==
+          (row.event == RecordEvent::begun));
+    const bool answer = row.event > RecordEvent::begun && row.event < RecordEvent::due;
+    CHECK(row.running.possible == (answer || row.event == RecordEvent::dropped));
+  }
+}
+
+TEST_CASE("each state of a record has its owners, and no two states share one") {
+  using State = RecordState;
+  using Owner = RecordOwner;
+  for (const auto& row : record_steps::table) {
+    for (const auto state : states) {
+      const auto& step = row.after(state);
+      if (!step.possible) continue;
+      INFO(row.words);
+      CHECK((step.owner == Owner::stage || step.owner == Owner::next_stage) == (step.state == State::queued));
+      CHECK((step.owner == Owner::worker) == (step.state == State::running));
+      CHECK((step.owner == Owner::attempts) == (step.state == State::waiting));
+      CHECK((step.owner == Owner::sub_jobs) == (step.state == State::split));
+      CHECK((step.owner == Owner::ledger) == (step.state == State::finished));
+      CHECK((step.owner == Owner::next_consumer) == (step.state == State::given_back));
+    }
+  }
+}
+
+TEST_CASE("a worker's answer is an event, by the record's route and the stage") {
+  CHECK(event_of(Route::work, false, Verdict::done) == RecordEvent::done);
+  CHECK(event_of(Route::work, true, Verdict::done) == RecordEvent::passed_on);
+  for (const bool passes_on : {false, true}) {
+    for (const auto verdict : {Verdict::retry, Verdict::reject, Verdict::unavailable})
+      CHECK(event_of(Route::work, passes_on, verdict) == RecordEvent::failed);
+    CHECK(event_of(Route::work, passes_on, Verdict::unavailable, handler::Cause::withheld) ==
+          RecordEvent::withheld);
+    for (const auto route : {Route::retry_topic, Route::dead_letter}) {
+      CHECK(event_of(route, passes_on, Verdict::done) == RecordEvent::written);
+      CHECK(event_of(route, passes_on, Verdict::reject) == RecordEvent::not_written);
+    }
+  }
+}
