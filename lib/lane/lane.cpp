@@ -119,7 +119,8 @@ bool Lane::leaves_turn_to_new(const Line& line) const {
 
 void Lane::submit_due_retries(TimePoint now) {
   bool any = false;
-  stages_.each_line([&](Stage& stage, Line& line) { any = submit_due_retries(stage, line, now) || any; });
+  for (const auto& stage : stages_.all())
+    for (const auto& line : stage->lines()) any = submit_due_retries(*stage, *line, now) || any;
   if (any) submit(now);
 }
 
@@ -156,7 +157,7 @@ TimePoint Lane::tick(TimePoint now) {
   submit(now);
   if (source_ != nullptr) tick_source(now);
   tick_oldest(now);
-  stages_.each_line([&](Stage&, Line& line) { line.attempts().log().more_letters(now); });
+  for (auto* line : stages_.lines()) line->attempts().log().more_letters(now);
   publish(now);
   const bool idle = stages_.idle() && !prefetch_.is_dry() && !position_.in_doubt();
   TimePoint next = std::min(now + (idle ? idle_tick : busy_tick), tick_silence(now));
@@ -224,15 +225,15 @@ void Lane::take_what_is_fetched(TimePoint now) {
 }
 
 void Lane::tick_oldest(TimePoint now) {
-  stages_.each_line([](Stage&, Line& line) { line.attempts().forget_wishes(); });
+  for (auto* line : stages_.lines()) line->attempts().forget_wishes();
   const auto outlived = oldest_.tick(stages_.waiting(), stages_.downstreams_work(), now);
   if (!outlived) return;
   if (const auto oldest = ledger_.oldest_incomplete(); oldest && outlived->is_new)
     oldest_.report(describe(*oldest, now), now);
-  stages_.each_line([&](Stage& stage, Line& line) {
-    while (auto item = line.attempts().give_up_waiting(outlived->sequence, outlived->why))
-      run_given_up(stage, line, std::move(*item));
-  });
+  for (const auto& stage : stages_.all())
+    for (const auto& line : stage->lines())
+      while (auto item = line->attempts().give_up_waiting(outlived->sequence, outlived->why))
+        run_given_up(*stage, *line, std::move(*item));
 }
 
 void Lane::run_given_up(Stage& stage, Line& line, handler::Item item) {
@@ -295,15 +296,13 @@ void Lane::follow_suspensions(TimePoint now) {
       telemetry::Level::warn);
 }
 
-void Lane::hold_for_map(bool too_long, TimePoint now) { holds_.set(Hold::map_full, too_long, now); }
-
 LaneDetail Lane::detail(TimePoint now) const {
   LaneDetail detail{holds_.held_by(), {}, errors_.why(), errors_.failing(now), {}, commits_.suspended_ms()};
   detail.hold_reasons = holds_.reasons();
-  stages_.each_line([&](const Stage&, const Line& line) {
-    const auto& error = line.attempts().log().last_error();
+  for (const auto* line : stages_.lines()) {
+    const auto& error = line->attempts().log().last_error();
     if (error && (!detail.last_error || error->at_ms > detail.last_error->at_ms)) detail.last_error = error;
-  });
+  }
   if (const auto oldest = ledger_.oldest_incomplete()) detail.oldest = describe(*oldest, now);
   if (source_ != nullptr) detail.open_transaction = position_.waits_for_transaction(source_->log_bounds());
   return detail;
@@ -323,7 +322,10 @@ OldestRecord Lane::describe(const Ledger::Position& oldest, TimePoint now) const
   };
   for (const auto* waiting : stages_.waiting())
     waiting->each([&](const handler::Item& item) { look(item, OldestRecord::Phase::waiting); });
-  stages_.each_at_work([&](const handler::Item& item) { look(item, OldestRecord::Phase::running); });
+  for (const auto& stage : stages_.all())
+    for (const auto& work : stage->works())
+      work.workload.each_at_work(
+          [&](const handler::Item& item) { look(item, OldestRecord::Phase::running); });
   return record;
 }
 
@@ -345,20 +347,18 @@ Skip Lane::skip(std::int64_t offset, const std::string& reason, TimePoint now) {
 /// Skips every sub-job of the record.
 Skip Lane::skip_all(Sequence sequence, const std::string& reason, TimePoint now) {
   auto answer = Skip::when_it_fails;
-  stages_.each_line([&](Stage& stage, Line& line) {
-    for (;;) {
-      auto skipped = line.attempts().skip(sequence, reason);
-      if (skipped.answer != Skip::when_it_fails) answer = skipped.answer;
-      if (!skipped.item) break;
-      run_given_up(stage, line, std::move(*skipped.item));
+  for (const auto& stage : stages_.all()) {
+    for (const auto& line : stage->lines()) {
+      for (;;) {
+        auto skipped = line->attempts().skip(sequence, reason);
+        if (skipped.answer != Skip::when_it_fails) answer = skipped.answer;
+        if (!skipped.item) break;
+        run_given_up(*stage, *line, std::move(*skipped.item));
+      }
     }
-  });
+  }
   submit(now);
   return answer;
-}
-
-bool Lane::committed(const kafka::CommittedOffset& offset) {
-  return commits_.committed(offset) && gate_.closed();
 }
 
 void Lane::begin_drain(TimePoint now, TimePoint deadline) {
@@ -374,12 +374,10 @@ void Lane::begin_drain(TimePoint now, TimePoint deadline) {
   work(now);
 }
 
-void Lane::cancel() { stages_.cancel(); }
-
 std::uint64_t Lane::revoke(TimePoint now, Ending ending) {
   if (state_.state() == State::revoked) return 0;
   stages_.collect(now);
-  stages_.each_line([&](Stage&, Line& line) { line.attempts().log().more_letters(now, true); });
+  for (auto* line : stages_.lines()) line->attempts().log().more_letters(now, true);
   const bool lost = state_.state() != State::draining;
   if (lost) {
     state_.drain(now);

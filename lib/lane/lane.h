@@ -75,7 +75,9 @@ class Lane {
     return commits_.candidate(state() == State::draining, most, whole);
   }
   /// The broker acknowledged this candidate. Returns true if work was waiting for it.
-  bool committed(const kafka::CommittedOffset& offset);
+  bool committed(const kafka::CommittedOffset& offset) {
+    return commits_.committed(offset) && gate_.closed();
+  }
   /// Whether there are completions that no acknowledged commit contains.
   bool has_uncommitted() const { return commits_.has_uncommitted(); }
   /// How many records have finished since the last acknowledged commit was made: they run again if the lane
@@ -95,7 +97,7 @@ class Lane {
   /// Whether nothing of this lane may be committed now, not even in a transaction.
   bool position_in_doubt() const { return position_.in_doubt(); }
   /// Stops taking new records while the completion map is too long to be committed whole.
-  void hold_for_map(bool too_long, TimePoint now);
+  void hold_for_map(bool too_long, TimePoint now) { holds_.set(Hold::map_full, too_long, now); }
   /// Holds or goes on as operators want (LaneContext::suspensions, and the decision that was committed).
   /// Records that the lane has taken go on.
   void follow_suspensions(TimePoint now);
@@ -109,14 +111,14 @@ class Lane {
   /// What the loop has to do because the partition is silent; nullopt if nothing.
   const std::optional<LaneSilence::Demand>& silence_demand() const { return silence_.demand(); }
   /// Records completed since the last call.
-  std::uint64_t take_completed() { return stages_.take_completed(); }
+  std::uint64_t take_completed() { return ledger_.take_completed(); }
 
   /// Takes no new records; queued records still run if they fit before `deadline`, the rest is given back.
   void begin_drain(TimePoint now, TimePoint deadline);
   /// No record is queued or running any more.
   bool drained() const { return drained_; }
   /// Asks the running records to stop.
-  void cancel();
+  void cancel() { stages_.cancel(); }
   /// What happens to running records: another member takes them over, or this member runs them again.
   enum class Ending : std::uint8_t { given_up, starts_over };
   /// Ends the lane: closes the source, drops later completions, and logs running records that are given up as
@@ -129,14 +131,11 @@ class Lane {
   const LaneStats& stats() const { return *stats_; }
   LaneStats& stats() { return *stats_; }
   /// The pool, or the first one of several.
-  const pool::Pool& pool() const { return stages_.pool(); }
+  const pool::Pool& pool() const { return stages_.all().front()->works().front().workload.pool(); }
+  /// All pools, those of failed records too; for any thread.
+  std::vector<const pool::Pool*> pools() const { return stages_.pools(); }
   /// Of the named pools, in their order; empty if there are none.
   std::vector<PoolView> pool_views() const { return stages_.views(); }
-  /// Looks at every pool, those of failed records too.
-  template <class Look>
-  void each_pool(Look look) const {
-    stages_.each_pool(look);
-  }
 
  private:
   /// `start` without what was written for another log.
@@ -157,7 +156,7 @@ class Lane {
   void start_over();
   void note_suspects() {
     Suspects::Seen seen;
-    stages_.each_line([&](Stage&, Line& line) { line.attempts().see_suspects(seen); });
+    for (auto* line : stages_.lines()) line->attempts().see_suspects(seen);
     suspects_.note(seen, ledger_);
   }
 

@@ -26,6 +26,7 @@ std::uint32_t Ledger::complete(Sequence first, std::uint32_t count) {
     bits |= mask;
   }
   completed_above_ += newly;
+  newly_completed_ += newly;
   if (first == oldest_) {
     advance();
   } else if (newly > 0) {

@@ -88,6 +88,8 @@ class Ledger {
   bool is_incomplete(Sequence sequence) const {
     return sequence >= oldest_ && sequence < next_ && find(false, sequence) == sequence;
   }
+  /// Records completed since the last call.
+  std::uint64_t take_completed() { return std::exchange(newly_completed_, 0); }
   /// The number of appended records that are complete.
   std::uint64_t done() const { return next_ - incomplete(); }
   /// The number of records that are not complete.
@@ -136,6 +138,7 @@ class Ledger {
   std::int64_t reached_;               // lower offsets have been delivered, or are not wanted
   std::uint64_t completed_above_ = 0;  // of the window
   std::uint64_t map_version_ = 0;
+  std::uint64_t newly_completed_ = 0;  // since take_completed()
   // A ring of words, whose number is a power of two, with a bit per record: 1 is complete. Bits beyond next_
   // are zero, so appending need not clear them.
   std::vector<std::uint64_t> words_;

@@ -91,7 +91,6 @@ void Completions::apply(handler::Finished& finished, TimePoint now) {
 void Completions::apply_done(WorkBatch& batch, std::uint32_t begin, std::uint32_t end) {
   const auto key = batch.items[begin].key;
   if (batch.consecutive && when_done(batch).commits()) {
-    completed_ += end - begin;
     ledger_.complete(batch.items[begin].sequence, end - begin);
   } else {
     for (auto i = begin; i < end; ++i) done(batch.items[i], batch);
@@ -104,7 +103,6 @@ void Completions::done(handler::Item& item, const WorkBatch& batch) {
   if (when_done(batch).owner == RecordOwner::next_stage) return onward_.pass_on(std::move(item));
   if (item.progress && item.progress->gathering)
     return onward_.end_part(std::move(item), batch.route != handler::Route::work);
-  ++completed_;
   ledger_.complete(item.sequence);
 }
 
@@ -146,12 +144,12 @@ void Completions::apply_each(handler::Finished& finished, WorkBatch& batch, Time
 
 void Completions::fail(handler::Item item, Line& line, const handler::Outcome& outcome, Duration took,
                        TimePoint now) {
-  if (cancelled_) return workload_.abandoned(item.offset(), item.attempt, &item.record);
-  if (drains_) return line.attempts().fail_in_drain(std::move(item), outcome, took, now);
+  if (workload_.cancelled()) return workload_.abandoned(item.offset(), item.attempt, &item.record);
+  if (workload_.drains()) return line.attempts().fail_in_drain(std::move(item), outcome, took, now);
   auto next = line.attempts().fail(std::move(item), outcome, took, now);
   if (!next) return;
   if (next->route() != handler::Route::work) restore_whole(*next);
-  failed_.run_alone(std::move(*next), line);
+  workload_.run_alone(std::move(*next), line);
 }
 
 }  // namespace laneway::lane

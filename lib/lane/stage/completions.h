@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "lane/commit/crash_gate.h"
@@ -26,23 +25,15 @@ class Onward {
 
 class Completions {
  public:
-  /// `failed`: runs the records that failed; the same as `workload` unless they have a pool of their own.
-  Completions(Ledger& ledger, CrashGate& gate, Workload& workload, Workload& failed, Onward& onward)
-      : ledger_(ledger), gate_(gate), workload_(workload), failed_(failed), onward_(onward) {}
+  Completions(Ledger& ledger, CrashGate& gate, Workload& workload, Onward& onward)
+      : ledger_(ledger), gate_(gate), workload_(workload), onward_(onward) {}
 
-  /// Applies the claims that finished since the last call.
+  /// Applies the claims that finished since the last call. In a drain, records that fail are given back: they
+  /// are not complete, so they are delivered again.
   void collect(TimePoint now);
   /// Takes out of the claims that last too long what need not wait for their running records: records that
   /// are done, and records that have not begun.
   void collect_overdue();
-  /// Records that fail after this call are given back: they were not completed, so they will be delivered
-  /// again.
-  void drain() { drains_ = true; }
-  bool drains() const { return drains_; }
-  /// As drain(), and logs those records as abandoned.
-  void cancel() { drains_ = cancelled_ = true; }
-  /// Records completed since the last call.
-  std::uint64_t take_completed() { return std::exchange(completed_, 0); }
 
  private:
   void apply(handler::Finished& finished, TimePoint now);
@@ -56,12 +47,8 @@ class Completions {
   Ledger& ledger_;
   CrashGate& gate_;
   Workload& workload_;
-  Workload& failed_;
   Onward& onward_;
   std::vector<handler::Finished> finished_;  // of one collect()
-  std::uint64_t completed_ = 0;
-  bool drains_ = false;
-  bool cancelled_ = false;
 };
 
 }  // namespace laneway::lane

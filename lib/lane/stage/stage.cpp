@@ -38,22 +38,20 @@ Stage::Stage(const LaneContext& lane, const StageContext& context, const Members
       context_(context),
       name_(context.settings.name),
       members_(members),
-      lines_(first_line(lane, context, members.line)),
-      workload_(workload_members(), Workload::Serves::all),
-      completions_(members.ledger, members.gate, workload_, workload_, members.onward) {
-  if (context.settings.retry_workers == 0) return;
-  retries_.emplace(workload_members(), Workload::Serves::failed);
-  retry_completions_.emplace(members.ledger, members.gate, *retries_, *retries_, members.onward);
+      lines_(first_line(lane, context, members.line)) {
+  add_work(Workload::Serves::all);
+  if (context.settings.retry_workers > 0) add_work(Workload::Serves::failed);
 }
 
-Workload::Members Stage::workload_members() const {
-  return {lane_,           context_,      *lines_.front(), members_.line.id,
-          members_.ledger, members_.gate, members_.stats,  members_.on_ready};
+void Stage::add_work(Workload::Serves serves) {
+  const Workload::Members members{lane_,           context_,      *lines_.front(), members_.line.id,
+                                  members_.ledger, members_.gate, members_.stats,  members_.on_ready};
+  works_.emplace_back(members, serves, members_);
 }
 
 void Stage::follow_settings() {
   for (const auto& line : lines_) line->attempts().follow_settings();
-  each_workload([](Workload& workload, Completions&) { workload.follow_settings(); });
+  for (auto& work : works_) work.workload.follow_settings();
 }
 
 Line& Stage::line_of(const handler::Item& item) {
@@ -78,7 +76,7 @@ Line& Stage::add_line(std::shared_ptr<Subscriber> subscriber) {
 bool Stage::takes_directly(Line& line) const {
   if (!named()) return true;
   const auto* rate = line.rate();
-  return context_.each == nullptr && line.backlog().empty() && workload_.next() == nullptr &&
+  return context_.each == nullptr && line.backlog().empty() && workload().next() == nullptr &&
          (rate == nullptr || !rate->limited()) && line.downstream().closed() && line.blocked_by() == 0 &&
          (next_ == nullptr || !next_->crowded());
 }
@@ -88,11 +86,11 @@ void Stage::take(Workload::BatchPtr batch, TimePoint now) {
   if (takes_directly(line)) {
     batch->line = &line;
     batch->passes_on = context_.passes_on();
-    return workload_.add(std::move(batch));
+    return workload().add(std::move(batch));
   }
   for (auto& item : batch->items) take(std::move(item), now);
   batch->items.clear();
-  workload_.put_back(std::move(batch));
+  workload().put_back(std::move(batch));
 }
 
 void Stage::take(handler::Item item, TimePoint now) {
@@ -113,9 +111,9 @@ bool Stage::feed(TimePoint now) {
 }
 
 bool Stage::feed(Line& line, TimePoint now) {
-  if (line.backlog().empty() || workload_.next() != nullptr) return false;
+  if (line.backlog().empty() || workload().next() != nullptr) return false;
   if ((next_ != nullptr && next_->crowded()) || line.blocked_by() != 0) return false;
-  const auto most = std::min(lines_.size() > 1 ? fed_of_many : fed_of_one, workload_.run_limit());
+  const auto most = std::min(lines_.size() > 1 ? fed_of_many : fed_of_one, workload().run_limit());
   const auto wanted = static_cast<std::uint32_t>(std::min<std::size_t>(line.backlog().size(), most));
   const auto begun = line.begin(wanted, now);
   if (begun == 0) return false;
@@ -126,14 +124,14 @@ bool Stage::feed(Line& line, TimePoint now) {
     bytes += items.back().record.size();
   }
   line.charge(begun, bytes, now);
-  workload_.run(std::move(items), line);
+  workload().run(std::move(items), line);
   return true;
 }
 
 bool Stage::crowded() const {
-  if (workload_.next() != nullptr) return true;
+  if (workload().next() != nullptr) return true;
   // In a drain the records behind one that has failed go no further, and what fits in time goes on.
-  if (!completions_.drains() && workload_.many_wait_for_keys()) return true;
+  if (!workload().drains() && workload().many_wait_for_keys()) return true;
   return context_.each == nullptr && !lines_.front()->backlog().empty();
 }
 
@@ -141,7 +139,7 @@ HoldBits Stage::blocked(TimePoint now) const {
   auto& line = *lines_.front();
   HoldBits reasons = 0;
   const auto add = [&](Hold reason) { reasons = static_cast<HoldBits>(reasons | bit(reason)); };
-  if (workload_.next() != nullptr || (next_ != nullptr && next_->crowded())) add(Hold::pool_full);
+  if (workload().next() != nullptr || (next_ != nullptr && next_->crowded())) add(Hold::pool_full);
   if (context_.each != nullptr) return reasons;
   reasons = static_cast<HoldBits>(reasons | line.blocked_by());
   if (!line.backlog().empty() && line.rate_waits(now)) add(Hold::rate_limited);
@@ -152,12 +150,13 @@ void Stage::note_results(std::uint64_t bytes) {
   results_.note(bytes);
   // A slice goes to the pool whole, and others are to run beside it.
   const auto slice = std::max<std::uint64_t>(results_.records(lane_.memory.lane_bytes / 4, 1), 1);
-  each_workload([&](Workload& workload, Completions&) { workload.limit_slice(slice); });
+  for (auto& work : works_) work.workload.limit_slice(slice);
 }
 
 std::uint32_t Stage::most_to_begin(const Workload::Pending& next, std::uint64_t left) {
-  const auto in_pool = workload_.in_pool() + (retries_ ? retries_->in_pool() : 0);
-  auto most = results_.records(left, workload_.pool().limits().workers);
+  std::uint64_t in_pool = 0;
+  for (const auto& work : works_) in_pool += work.workload.in_pool();
+  auto most = results_.records(left, workload().pool().limits().workers);
   most -= std::min(most, in_pool);
   // The pool takes a sequential batch whole, and in careful mode a batch is the group that runs alone.
   const bool whole = next.batch->sequential || members_.gate.careful();
@@ -181,14 +180,14 @@ bool Stage::none_further_on() const {
 }
 
 void Stage::collect(TimePoint now) {
-  each_workload([&](Workload&, Completions& completions) { completions.collect(now); });
+  for (auto& work : works_) work.completions.collect(now);
 }
 
 void Stage::tick(TimePoint now) {
-  each_workload([&](Workload& workload, Completions& completions) {
-    workload.tick(now);
-    completions.collect_overdue();
-  });
+  for (auto& work : works_) {
+    work.workload.tick(now);
+    work.completions.collect_overdue();
+  }
   if (finishes_until_) give_back_late(*finishes_until_ - now);
   for (const auto& line : lines_) give_up_waiting(*line, now);
   publish();
@@ -225,13 +224,7 @@ TimePoint Stage::next_due(TimePoint now) {
 /// The results of a stage go on, and a subscriber's places become free, when the loop learns of them.
 void Stage::set_eager(bool eager) {
   const bool always = context_.passes_on() || context_.each != nullptr || waiting_.get() > 0;
-  each_workload([&](Workload& workload, Completions&) { workload.set_eager(eager || always); });
-}
-
-std::uint64_t Stage::take_completed() {
-  std::uint64_t completed = 0;
-  each_workload([&](Workload&, Completions& completions) { completed += completions.take_completed(); });
-  return completed;
+  for (auto& work : works_) work.workload.set_eager(eager || always);
 }
 
 void Stage::publish() {
@@ -241,36 +234,41 @@ void Stage::publish() {
 }
 
 std::uint64_t Stage::bytes() const {
-  auto bytes = workload_.bytes() + (retries_ ? retries_->bytes() : 0);
+  std::uint64_t bytes = 0;
+  for (const auto& work : works_) bytes += work.workload.bytes();
   for (const auto& line : lines_) bytes += line->bytes() + line->attempts().bytes();
   return bytes;
 }
 
 Duration Stage::time_left() const {
-  const auto records = workload_.records() + waiting();
-  const auto workers = std::max(workload_.pool().limits().workers, 1U);
-  return workload_.service_time() * static_cast<std::int64_t>(records / workers);
+  const auto records = workload().records() + waiting();
+  const auto workers = std::max(workload().pool().limits().workers, 1U);
+  return workload().service_time() * static_cast<std::int64_t>(records / workers);
 }
 
 PoolView Stage::view() const {
-  const auto& pool = workload_.pool();
+  const auto& pool = workload().pool();
   PoolView view;
   view.name = name_;
   view.pool = pool.snapshot();
   view.limits = pool.limits();
   view.waiting = waiting();
-  add_attempts(view, pool);
-  if (const auto* retries = retry_pool()) {
-    const auto snapshot = retries->snapshot();
-    view.retries_queued = snapshot.queued;
-    view.retries_running = snapshot.in_flight;
-    add_attempts(view, *retries);
-  }
+  for (const auto& work : works_) add_attempts(view, work.workload.pool());
+  if (works_.size() == 1) return view;
+  const auto retries = works_.back().workload.pool().snapshot();
+  view.retries_queued = retries.queued;
+  view.retries_running = retries.in_flight;
   return view;
 }
 
 bool Stage::idle() const {
-  return workload_.idle() && (!retries_ || retries_->idle()) && waiting_.get() == 0;
+  return waiting_.get() == 0 &&
+         std::all_of(works_.begin(), works_.end(), [](const auto& work) { return work.workload.idle(); });
+}
+
+bool Stage::none_at_work() const {
+  return std::all_of(works_.begin(), works_.end(),
+                     [](const auto& work) { return work.workload.none_at_work(); });
 }
 
 void Stage::begin_drain(bool finish, Duration left, std::uint64_t incoming, TimePoint now) {
@@ -279,55 +277,52 @@ void Stage::begin_drain(bool finish, Duration left, std::uint64_t incoming, Time
   for (const auto& line : lines_) {
     const bool waits = !line->downstream().closed() || line->blocked_by() != 0 || line->rate_waits(now);
     line->leave_rate(now);
-    each_workload([&](Workload& workload, Completions&) { workload.leave_downstream(*line); });
+    for (auto& work : works_) work.workload.leave_downstream(*line);
     line->attempts().clear();  // a drain does not wait for retries, because others wait for the drain
     const auto backlog = line->backlog().size();
-    const bool finishes = finish && !waits && workload_.fits(left, backlog);
+    const bool finishes = finish && !waits && workload().fits(left, backlog);
     if (!finishes) line->clear_backlog();
-    takes_more = takes_more && finishes && workload_.fits(left, backlog + incoming);
+    takes_more = takes_more && finishes && workload().fits(left, backlog + incoming);
   }
   // A record that came after one was given back would overtake it.
   gives_back_ = context_.each != nullptr ? !finish : !takes_more;
   publish();
-  each_workload([&](Workload& workload, Completions& completions) {
-    completions.drain();
-    workload.drain(finish, left);
-  });
+  for (auto& work : works_) work.workload.drain(finish, left);
 }
 
 /// A drain may begin with a wrong estimate of the time of a record: of another lane, or from before the work
 /// became slow.
 void Stage::give_back_late(Duration left) {
   bool fits = true;
-  each_workload([&](Workload& workload, Completions&) { fits = fits && workload.fits(left, waiting()); });
+  for (auto& work : works_) fits = fits && work.workload.fits(left, waiting());
   if (fits) return;
   for (const auto& line : lines_) line->clear_backlog();
   publish();
   gives_back_ = gives_back_ || context_.each == nullptr;
-  each_workload([&](Workload& workload, Completions&) { workload.drain(true, left); });
+  for (auto& work : works_) work.workload.drain(true, left);
 }
 
 bool Stage::drained() const {
-  return waiting_.get() == 0 && workload_.drained() && (!retries_ || retries_->drained());
+  return waiting_.get() == 0 &&
+         std::all_of(works_.begin(), works_.end(), [](const auto& work) { return work.workload.drained(); });
 }
 
 void Stage::cancel() {
   gives_back_ = true;
   for (const auto& line : lines_) line->clear_backlog();
   publish();
-  each_workload([](Workload& workload, Completions& completions) {
-    completions.cancel();
-    workload.cancel();
-    completions.collect_overdue();
-  });
+  for (auto& work : works_) {
+    work.workload.cancel();
+    work.completions.collect_overdue();
+  }
 }
 
 void Stage::close() {
   gives_back_ = true;
-  each_workload([&](Workload& workload, Completions&) {
-    for (const auto& line : lines_) workload.leave_downstream(*line);
-    workload.close();
-  });
+  for (auto& work : works_) {
+    for (const auto& line : lines_) work.workload.leave_downstream(*line);
+    work.workload.close();
+  }
 }
 
 void Stage::start_over() {
@@ -336,20 +331,22 @@ void Stage::start_over() {
     line->attempts().start_over();
   }
   publish();
-  each_workload([](Workload& workload, Completions&) { workload.start_over(); });
+  for (auto& work : works_) work.workload.start_over();
 }
 
 void Stage::abandon() {
-  each_workload([](Workload& workload, Completions&) { workload.abandon(); });
+  for (auto& work : works_) work.workload.abandon();
 }
 
 std::uint64_t Stage::abandoned() const {
-  return workload_.abandoned() + (retries_ ? retries_->abandoned() : 0);
+  std::uint64_t abandoned = 0;
+  for (const auto& work : works_) abandoned += work.workload.abandoned();
+  return abandoned;
 }
 
 bool Stage::join(Deadline deadline) {
   bool joined = true;
-  each_workload([&](Workload& workload, Completions&) { joined = workload.join(deadline) && joined; });
+  for (auto& work : works_) joined = work.workload.join(deadline) && joined;
   return joined;
 }
 

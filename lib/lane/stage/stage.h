@@ -9,12 +9,13 @@
 // memory for their results (result_memory.h).
 //
 // Ownership: the lane's; what the constructor is given outlives this. Threads: the loop's, except for view(),
-// waiting() and retry_pool(). Nothing blocks except join, up to its deadline.
+// waiting() and works(). Nothing blocks except join, up to its deadline.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -54,6 +55,16 @@ class Stage {
     std::function<void()> on_ready;
   };
 
+  /// Batches with the pool that runs them, and what applies their results.
+  struct Work {
+    Work(const Workload::Members& of_workload, Workload::Serves serves, const Members& members)
+        : workload(of_workload, serves),
+          completions(members.ledger, members.gate, workload, members.onward) {}
+
+    Workload workload;
+    Completions completions;
+  };
+
   Stage(const LaneContext& lane, const StageContext& context, const Members& members);
   /// To be called before the first record comes; null if the records are finished here.
   void set_next(const Stage* next) { next_ = next; }
@@ -61,11 +72,11 @@ class Stage {
   void follow_settings();
 
   bool named() const { return !name_.empty(); }
-  Workload& workload() { return workload_; }
-  const Workload& workload() const { return workload_; }
-  /// The workload of failed records; the same as workload() unless the stage has retry_workers.
-  Workload& failed() { return retries_ ? *retries_ : workload_; }
-  const pool::Pool* retry_pool() const { return retries_ ? &retries_->pool() : nullptr; }
+  /// That of all records and, with retry_workers, another one of failed records. Constant.
+  const std::list<Work>& works() const { return works_; }
+  Workload& workload() { return works_.front().workload; }
+  const Workload& workload() const { return works_.front().workload; }
+  Workload& failed() { return works_.back().workload; }
   const std::vector<std::unique_ptr<Line>>& lines() const { return lines_; }
   Line& line_of(const handler::Item& item);
 
@@ -91,7 +102,6 @@ class Stage {
   /// When a record of a backlog can begin or is given up, as far as that is known.
   TimePoint next_due(TimePoint now);
   void set_eager(bool eager);
-  std::uint64_t take_completed();
 
   std::uint64_t bytes() const;
   /// Records in backlogs; any thread.
@@ -101,7 +111,7 @@ class Stage {
   /// For any thread.
   PoolView view() const;
   bool idle() const;
-  bool none_at_work() const { return workload_.none_at_work() && (!retries_ || retries_->none_at_work()); }
+  bool none_at_work() const;
 
   /// `incoming`: records that the pools before this one may pass on. Whatever cannot be finished in the time
   /// `left` is given back.
@@ -117,7 +127,7 @@ class Stage {
   bool gives_back() const { return gives_back_; }
 
  private:
-  Workload::Members workload_members() const;
+  void add_work(Workload::Serves serves);
   Line& add_line(std::shared_ptr<Subscriber> subscriber);
   bool feed(Line& line, TimePoint now);
   bool takes_directly(Line& line) const;
@@ -125,11 +135,6 @@ class Stage {
   void give_up_waiting(Line& line, TimePoint now);
   void give_back_late(Duration left);
   void publish();
-  template <class Do>
-  void each_workload(Do act) {
-    act(workload_, completions_);
-    if (retries_) act(*retries_, *retry_completions_);
-  }
 
   const LaneContext& lane_;
   const StageContext& context_;
@@ -143,10 +148,7 @@ class Stage {
   bool waits_for_memory_ = false;
   ResultMemory results_;
   Relaxed<std::uint64_t> waiting_;
-  Workload workload_;  // its threads use the members above
-  std::optional<Workload> retries_;
-  Completions completions_;
-  std::optional<Completions> retry_completions_;
+  std::list<Work> works_;  // its threads use the members above
 };
 
 }  // namespace laneway::lane

@@ -14,10 +14,20 @@ std::vector<std::size_t> entries_of(const LaneContext& context) {
   return context.router == nullptr ? std::vector<std::size_t>{0} : context.router->entries();
 }
 
+std::vector<std::vector<std::size_t>> stages_after(const LaneContext& context) {
+  std::vector<std::vector<std::size_t>> after;
+  for (const auto& stage : context.stages) {
+    auto& places = after.emplace_back();
+    for (auto then = stage.then; then >= 0; then = context.stages[places.back()].then)
+      places.push_back(static_cast<std::size_t>(then));
+  }
+  return after;
+}
+
 }  // namespace
 
 Stages::Stages(const Members& members, const std::function<void()>& on_ready)
-    : lane_(members), entries_(entries_of(members.context)) {
+    : lane_(members), entries_(entries_of(members.context)), after_(stages_after(members.context)) {
   const auto& context = members.context;
   const Stage::Members parts{{members.id, members.ledger, members.oldest, members.retry_step},
                              members.ledger,
@@ -77,13 +87,13 @@ void Stages::add(Workload::BatchPtr batch, TimePoint now) {
 }
 
 void Stages::take(std::size_t entry, Workload::BatchPtr batch, TimePoint now) {
-  each_after(entry, [&](std::size_t later) {
+  for (const auto later : after_[entry]) {
     auto* order = gather_orders_[later].get();
-    if (order == nullptr) return;
+    if (order == nullptr) continue;
     for (const auto& item : batch->items)
       if (const auto key = order_key(lane_.context.lanes, item.record); key != 0)
         order->expect(key, item.sequence);
-  });
+  }
   all_[entry]->take(std::move(batch), now);
 }
 
@@ -101,10 +111,9 @@ void Stages::give_to(std::size_t pool, std::vector<handler::Item> items) {
 /// The place of the pool that gathers the sub-jobs which this pool's records are split into; -1 if none does.
 int Stages::gatherer_after(std::size_t pool) const {
   // The results of this pool go to the next one; what those have as results may be gathered.
-  for (auto place = then(pool); place >= 0;) {
-    place = then(static_cast<std::size_t>(place));
-    if (place >= 0 && lane_.context.stages[static_cast<std::size_t>(place)].settings.gather) return place;
-  }
+  for (const auto place : after_[pool])
+    if (place != after_[pool].front() && lane_.context.stages[place].settings.gather)
+      return static_cast<int>(place);
   return -1;
 }
 
@@ -141,7 +150,6 @@ void Stages::go_on(std::size_t next, handler::Item done) {
 
 void Stages::end(handler::Item item) {
   if (item.progress && item.progress->gathering) return end_part(std::move(item), false);
-  ++completed_;
   lane_.ledger.complete(item.sequence);
 }
 
@@ -190,7 +198,7 @@ void Stages::submit(TimePoint now) {
   for (std::size_t i = all_.size(); i-- > 0;) {
     auto& stage = *all_[i];
     stage.begin_turn();
-    if (stage.retry_pool() != nullptr) submit(i, stage.failed(), now);
+    if (stage.works().size() > 1) submit(i, stage.failed(), now);
     do {
       submit(i, stage.workload(), now);
     } while (stage.feed(now));
@@ -255,48 +263,32 @@ void Stages::set_eager(bool eager) {
   for (const auto& stage : all_) stage->set_eager(eager || stage->workload().keys_wait());
 }
 
-std::uint64_t Stages::take_completed() {
-  auto completed = std::exchange(completed_, 0);
-  for (const auto& stage : all_) completed += stage->take_completed();
-  return completed;
-}
-
 // What all are together
 
-bool Stages::due(TimePoint now) const {
-  return any_line([&](const Line& line) { return line.attempts().due(now); });
+std::vector<Line*> Stages::lines() const {
+  std::vector<Line*> lines;
+  for (const auto& stage : all_)
+    for (const auto& line : stage->lines()) lines.push_back(line.get());
+  return lines;
 }
 
 std::optional<TimePoint> Stages::next_attempt() const {
   std::optional<TimePoint> next;
-  each_line([&](const Stage&, const Line& line) {
-    const auto due = line.attempts().next_due();
-    if (due && (!next || *due < *next)) next = due;
-  });
+  for (const auto* line : lines())
+    if (const auto due = line->attempts().next_due(); due && (!next || *due < *next)) next = due;
   return next;
-}
-
-bool Stages::breaker_holds() const {
-  return any_line([](const Line& line) { return line.breaker_holds(); });
-}
-
-bool Stages::keeps_pace() const {
-  return any_line([](const Line& line) { return line.rate() != nullptr && line.rate()->keeps_pace(); });
-}
-
-bool Stages::downstreams_work() const {
-  return !any_line([](const Line& line) { return !line.downstream().closed(); });
 }
 
 std::vector<const WaitingRecords*> Stages::waiting() const {
   std::vector<const WaitingRecords*> waiting;
-  each_line([&](const Stage&, const Line& line) { waiting.push_back(&line.attempts().waiting()); });
+  for (const auto* line : lines()) waiting.push_back(&line->attempts().waiting());
   return waiting;
 }
 
 std::uint64_t Stages::waiting_attempts() const {
   std::uint64_t waiting = 0;
-  each_line([&](const Stage&, const Line& line) { waiting += line.attempts().waiting().size(); });
+  for (const auto& stage : all_)
+    for (const auto& line : stage->lines()) waiting += line->attempts().waiting().size();
   return waiting;
 }
 
@@ -316,7 +308,7 @@ std::uint64_t Stages::bytes_of(std::size_t pool) const {
 std::uint64_t Stages::left_for_results(std::size_t pool) const {
   const auto share = lane_.context.memory.lane_bytes;
   auto used = gathering_bytes_[pool];
-  each_after(pool, [&](std::size_t later) { used += bytes_of(later) + gathering_bytes_[later]; });
+  for (const auto later : after_[pool]) used += bytes_of(later) + gathering_bytes_[later];
   return share - std::min(share, used);
 }
 
@@ -339,6 +331,13 @@ bool Stages::idle() const {
 
 bool Stages::none_at_work() const {
   return std::all_of(all_.begin(), all_.end(), [](const auto& stage) { return stage->none_at_work(); });
+}
+
+std::vector<const pool::Pool*> Stages::pools() const {
+  std::vector<const pool::Pool*> pools;
+  for (const auto& stage : all_)
+    for (const auto& work : stage->works()) pools.push_back(&work.workload.pool());
+  return pools;
 }
 
 std::vector<PoolView> Stages::views() const {

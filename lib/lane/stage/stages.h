@@ -4,7 +4,7 @@
 // The ledger and the commits do not know of stages: a record is complete when its work is finished in its
 // last stage, with all its sub-jobs.
 //
-// Ownership: the lane's; what the constructor is given outlives this. Threads: the loop's, except for pool()
+// Ownership: the lane's; what the constructor is given outlives this. Threads: the loop's, except for pools()
 // and views(). Nothing blocks except join, up to its deadline.
 #pragma once
 
@@ -65,28 +65,28 @@ class Stages final : public Onward {
   bool waits_for_memory() const {
     return std::any_of(all_.begin(), all_.end(), [](const auto& each) { return each->waits_for_memory(); });
   }
-  std::uint64_t take_completed();
 
-  /// Looks at every line with its stage.
-  template <class Look>
-  void each_line(Look look) {
-    for (const auto& stage : all_)
-      for (const auto& line : stage->lines()) look(*stage, *line);
-  }
-  template <class Look>
-  void each_line(Look look) const {
-    for (const auto& stage : all_)
-      for (const auto& line : stage->lines()) look(*stage, static_cast<const Line&>(*line));
-  }
+  /// In the order of LaneContext::stages; never empty. Constant.
+  const std::vector<std::unique_ptr<Stage>>& all() const { return all_; }
+  /// The lines of all stages. Not for each record: the list is made anew.
+  std::vector<Line*> lines() const;
   /// Whether a waiting record may begin.
-  bool due(TimePoint now) const;
+  bool due(TimePoint now) const {
+    return any_line([&](const Line& line) { return line.attempts().due(now); });
+  }
   /// When the first waiting record may begin.
   std::optional<TimePoint> next_attempt() const;
-  bool breaker_holds() const;
+  bool breaker_holds() const {
+    return any_line([](const Line& line) { return line.breaker_holds(); });
+  }
   /// Whether a downstream has asked for fewer calls.
-  bool keeps_pace() const;
+  bool keeps_pace() const {
+    return any_line([](const Line& line) { return line.rate() != nullptr && line.rate()->keeps_pace(); });
+  }
   /// Whether each downstream works.
-  bool downstreams_work() const;
+  bool downstreams_work() const {
+    return !any_line([](const Line& line) { return !line.downstream().closed(); });
+  }
   /// The records that wait for their next attempt, of every line.
   std::vector<const WaitingRecords*> waiting() const;
   std::uint64_t waiting_attempts() const;
@@ -96,13 +96,6 @@ class Stages final : public Onward {
   bool service_known() const;
   bool idle() const;
   bool none_at_work() const;
-  template <class Look>
-  void each_at_work(Look look) const {
-    for (const auto& stage : all_) {
-      stage->workload().each_at_work(look);
-      if (stage->retry_pool() != nullptr) stage->failed().each_at_work(look);
-    }
-  }
 
   void begin_drain(bool finish, Duration left, TimePoint now);
   bool drained() const;
@@ -113,16 +106,8 @@ class Stages final : public Onward {
   std::uint64_t abandon(bool log);
   bool join(Deadline deadline);
 
-  /// The first pool; for any thread.
-  const pool::Pool& pool() const { return first().workload().pool(); }
-  /// Looks at all pools, those of failed records too; for any thread.
-  template <class Look>
-  void each_pool(Look look) const {
-    for (const auto& stage : all_) {
-      look(std::as_const(*stage).workload().pool());
-      if (stage->retry_pool() != nullptr) look(*stage->retry_pool());
-    }
-  }
+  /// All pools, those of failed records too; for any thread.
+  std::vector<const pool::Pool*> pools() const;
   /// Of the named pools, in their order; empty if there are none. Any thread.
   std::vector<PoolView> views() const;
 
@@ -135,12 +120,6 @@ class Stages final : public Onward {
   const Stage& first() const { return *all_.front(); }
   /// The place of the next stage; -1: its records are finished.
   int then(std::size_t stage) const { return lane_.context.stages[stage].then; }
-  /// Looks at the places of the pools after this one, in their order.
-  template <class Look>
-  void each_after(std::size_t pool, Look look) const {
-    for (auto place = then(pool); place >= 0; place = then(static_cast<std::size_t>(place)))
-      look(static_cast<std::size_t>(place));
-  }
   void submit(std::size_t pool, Workload& workload, TimePoint now);
   std::uint64_t bytes_of(std::size_t pool) const;
   std::uint64_t left_for_results(std::size_t pool) const;
@@ -157,9 +136,10 @@ class Stages final : public Onward {
 
   template <class Is>
   bool any_line(Is is) const {
-    bool any = false;
-    each_line([&](const Stage&, const Line& line) { any = any || is(line); });
-    return any;
+    return std::any_of(all_.begin(), all_.end(), [&](const auto& stage) {
+      const auto& lines = stage->lines();
+      return std::any_of(lines.begin(), lines.end(), [&](const auto& line) { return is(*line); });
+    });
   }
   /// The place of the first stage of the record.
   std::size_t stage_of(const handler::Item& item) const {
@@ -172,9 +152,9 @@ class Stages final : public Onward {
   std::vector<std::uint64_t> gathering_bytes_;
   std::uint64_t passed_bytes_ = 0;  // of all records that have come to a pool from the one before
   std::vector<std::unique_ptr<Stage>> all_;
+  const std::vector<std::vector<std::size_t>> after_;  // by stage: the places of those after it, in order
   std::vector<std::unique_ptr<GatherOrder>> gather_orders_;  // by pool; null if it does not gather in order
   std::vector<std::vector<handler::Item>> routed_;           // of one add()
-  std::uint64_t completed_ = 0;                              // records whose last sub-job has ended
   std::size_t collecting_ = 0;  // the place of the pool whose records are being applied
   TimePoint now_{};
 };

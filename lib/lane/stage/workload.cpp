@@ -258,6 +258,7 @@ std::uint64_t Workload::records() const {
 }
 
 void Workload::drain(bool finish, Duration left) {
+  drains_ = true;
   if (!finish)
     give_back_unbegun();
   else if (!fits(left))
@@ -308,6 +309,7 @@ void Workload::withdraw(std::uint32_t keep) {
 }
 
 void Workload::cancel() {
+  drains_ = cancelled_ = true;
   execution_.set_cut_off();
   give_back_unbegun();
   pool_->cancel();

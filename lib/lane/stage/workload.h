@@ -117,11 +117,13 @@ class Workload {
   /// No new records come. Gives back what cannot be finished in the time `left`, or everything that has not
   /// begun.
   void drain(bool finish, Duration left);
+  bool drains() const { return drains_; }
   /// Whether all records of the workload, and `more`, can be finished in time, by the estimated service time.
   /// What has not begun does not fit while nothing is known.
   bool fits(Duration left, std::uint64_t more = 0) const;
-  /// Asks the running records to stop, and gives back the rest.
+  /// Asks the running records to stop, and gives back the rest. Those that fail now are abandoned.
   void cancel();
+  bool cancelled() const { return cancelled_; }
   /// No record begins any more.
   void close();
   /// The log was replaced by another one: running records are dropped when they finish.
@@ -209,6 +211,8 @@ class Workload {
   std::uint64_t life_ = 0;  // counts start_over(): batches of an earlier life are dropped
   bool rejected_ = false;
   bool gives_back_ = false;  // no record begins any more
+  bool drains_ = false;
+  bool cancelled_ = false;
   std::uint64_t abandoned_ = 0;
   // Last, because their threads use the members above.
   Execution execution_;

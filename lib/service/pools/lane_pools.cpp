@@ -6,7 +6,7 @@ namespace {
 template <class Get>
 Histogram::Snapshot sum_of(const lane::Lane& lane, Get get) {
   Histogram::Snapshot sum;
-  lane.each_pool([&](const pool::Pool& pool) { sum += get(pool).snapshot(); });
+  for (const auto* pool : lane.pools()) sum += get(*pool).snapshot();
   return sum;
 }
 
@@ -14,9 +14,9 @@ Histogram::Snapshot sum_of(const lane::Lane& lane, Get get) {
 
 LanePools pools_of(const lane::Lane& lane) {
   LanePools all;
-  lane.each_pool([&](const pool::Pool& pool) {
-    const auto snapshot = pool.snapshot();
-    const auto limits = pool.limits();
+  for (const auto* pool : lane.pools()) {
+    const auto snapshot = pool->snapshot();
+    const auto limits = pool->limits();
     all.in_flight += snapshot.in_flight;
     all.queued += snapshot.queued;
     all.queue_capacity += limits.queue;
@@ -26,7 +26,7 @@ LanePools pools_of(const lane::Lane& lane) {
     all.active += snapshot.active;
     all.stuck += snapshot.stuck;
     all.start_failures += snapshot.start_failures;
-  });
+  }
   return all;
 }
 
