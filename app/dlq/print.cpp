@@ -207,8 +207,8 @@ std::string full_text(const Letter& letter, const Row& row, std::size_t max_byte
   out += description_text(letter, row) + '\n';
   out += "headers: " + std::to_string(letter.headers.size()) + '\n';
   for (const auto& header : letter.headers) out += header_text(header, max_bytes);
-  out += '\n' + block("key", record.key(), max_bytes);
-  return out + '\n' + block("value", record.value(), max_bytes);
+  out += '\n' + block("key", record.raw_key(), max_bytes);
+  return out + '\n' + block("value", record.raw_value(), max_bytes);
 }
 
 }  // namespace laneway::dlq

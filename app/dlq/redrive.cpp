@@ -282,8 +282,8 @@ bool Redrive::send() {
   auto sending = std::make_unique<Sending>(answers_, waiting_->sequence, waiting_->to.topic, record.size());
   const auto result = producer_->send({.topic = waiting_->to.topic,
                                        .partition = waiting_->to.partition,
-                                       .key = record.key(),
-                                       .value = record.value(),
+                                       .key = record.raw_key(),
+                                       .value = record.raw_value(),
                                        .headers = views,
                                        .timestamp = std::max<std::int64_t>(timestamp, kafka::now_timestamp)},
                                       sending.get());

@@ -11,6 +11,13 @@ MODULE = re.compile(r"laneway_module\((\w+)([^)]*)\)")
 MOST_FILES = 30   # side by side in a folder: more than that, and the folder does not show what is in it
 MOST_LINES = 400
 MOST_FIELDS = 25  # of a class of lib/lane
+READS_RECORDS = {"lib/handler/content.h", "lib/handler/content.cpp"}
+# What carries the bytes of a record and does not read them; tracing looks for the one header that is laneway's own business.
+CARRY_RECORDS = {"app/dlq/print.cpp", "app/dlq/redrive.cpp", "lib/handler/forward/forward_handler.cpp",
+                 "lib/handler/forward/header_lists.cpp", "lib/handler/forward/retry_record.cpp", "lib/kafka/record.cpp",
+                 "lib/kafka/record.h", "lib/lane/position/log_position.cpp", "lib/lane/stage/between_stages.cpp",
+                 "lib/tracing/record_trace.cpp"}
+RAW_BYTES = re.compile(r"\b(?:raw_(?:key|value|headers)|release_copy)\b")
 # Folders of tests/ that mirror no module.
 NO_MODULE = {"app", "bench", "fuzz", "library", "plugins", "sanitizer", "stories"}
 
@@ -142,6 +149,14 @@ class Layout(unittest.TestCase):
                 with self.subTest(inner.relative_to(ROOT)):
                     closing = closing_includes(root, inner)
                     self.assertFalse(closing, "the folders are a circle: " + "; ".join(closing))
+
+    def test_a_record_is_read_in_one_place(self):
+        named = READS_RECORDS | CARRY_RECORDS
+        users = {str(path.relative_to(ROOT)) for path in [*sources(LIB), *sources(ROOT / "app")]
+                 if RAW_BYTES.search(without_comments(path.read_text()))}
+        self.assertEqual(sorted(users - named), [], "these files use the raw bytes of a record: read them by handler::Content, so that "
+                         "a decoder changes nothing else, or add what only carries them to CARRY_RECORDS")
+        self.assertEqual(sorted(named - users), [], "these files use no raw bytes any more")
 
     def test_a_module_has_a_readme(self):
         for module in modules():

@@ -23,6 +23,7 @@
 #include "base/result.h"
 #include "base/stop_token.h"
 #include "base/time.h"
+#include "handler/content.h"
 #include "handler/outcome.h"
 #include "handler/record_batch.h"
 #include "kafka/produce/renewals.h"
@@ -35,7 +36,7 @@ namespace laneway::handler {
 
 /// A record with further data for the handler. Valid until the record is answered.
 struct Attempt {
-  const kafka::Record& record;
+  Content record;
   std::uint32_t number;  ///< from 1
   StopToken stop;        ///< requested when the attempt's deadline has passed, or the drain was cut short
   const FailureHistory* failures = nullptr;      ///< of the earlier attempts; null if none failed

@@ -153,7 +153,7 @@ Record::Record(const RecordData& data) {
 Record::Record(const RecordData& data, const Record& owner) {
   const auto headers = views(data.headers);
   bits_ = Copy::make({data.topic, data.partition, data.offset, data.timestamp, data.timestamp_type,
-                      view(data.key), owner.value(), headers, true});
+                      view(data.key), owner.raw_value(), headers, true});
 }
 
 std::string_view Record::topic() const {
@@ -176,19 +176,19 @@ TimestampType Record::timestamp_type() const {
   return to_type(type);
 }
 
-std::optional<std::string_view> Record::key() const {
+std::optional<std::string_view> Record::raw_key() const {
   if (!copied()) return bytes(message()->key, message()->key_len);
   const char* from = copy()->key();
   return get(from, copy()->key_size);
 }
 
-std::optional<std::string_view> Record::value() const {
+std::optional<std::string_view> Record::raw_value() const {
   if (!copied()) return bytes(message()->payload, message()->len);
   const char* from = copy()->value();
   return get(from, copy()->value_size);
 }
 
-std::vector<Header> Record::headers() const {
+std::vector<Header> Record::raw_headers() const {
   std::vector<Header> out;
   if (copied()) {
     const char* from = copy()->headers();
@@ -224,17 +224,17 @@ bool Record::borrows_value() const { return copied() && copy()->borrows_value; }
 
 void Record::detach() {
   if (copied() || bits_ == 0) return;
-  const auto headers = this->headers();
+  const auto headers = raw_headers();
   Record detached;
-  detached.bits_ =
-      Copy::make({topic(), partition(), offset(), timestamp(), timestamp_type(), key(), value(), headers});
+  detached.bits_ = Copy::make(
+      {topic(), partition(), offset(), timestamp(), timestamp_type(), raw_key(), raw_value(), headers});
   *this = std::move(detached);
 }
 
 RecordData Record::release_copy() {
-  RecordData data{std::string(topic()), partition(),  offset(),       timestamp(),
-                  timestamp_type(),     owned(key()), owned(value()), {}};
-  for (const Header& header : headers()) data.headers.emplace_back(header.name, owned(header.value));
+  RecordData data{std::string(topic()), partition(),      offset(),           timestamp(),
+                  timestamp_type(),     owned(raw_key()), owned(raw_value()), {}};
+  for (const Header& header : raw_headers()) data.headers.emplace_back(header.name, owned(header.value));
   reset();
   return data;
 }

@@ -69,11 +69,11 @@ class Record {
   std::int64_t offset() const;
   std::int64_t timestamp() const;
   TimestampType timestamp_type() const;
-  /// nullopt if the key is null; an empty view if the key is empty. Likewise the value (a null value is a
-  /// tombstone).
-  std::optional<std::string_view> key() const;
-  std::optional<std::string_view> value() const;
-  std::vector<Header> headers() const;
+  /// The bytes as they are in the log, for what carries them unread; handler::Content reads them. nullopt if
+  /// the key is null; an empty view if the key is empty. Likewise the value (a null value is a tombstone).
+  std::optional<std::string_view> raw_key() const;
+  std::optional<std::string_view> raw_value() const;
+  std::vector<Header> raw_headers() const;
   /// The size of key and value in bytes.
   std::size_t size() const;
   /// The same without a value that belongs to another record.

@@ -44,10 +44,10 @@ void require_same(const Record& record, const RecordData& data) {
   RC_ASSERT(record.offset() == data.offset);
   RC_ASSERT(record.timestamp() == data.timestamp);
   RC_ASSERT(record.timestamp_type() == data.timestamp_type);
-  RC_ASSERT(owned(record.key()) == data.key);
-  RC_ASSERT(owned(record.value()) == data.value);
+  RC_ASSERT(owned(record.raw_key()) == data.key);
+  RC_ASSERT(owned(record.raw_value()) == data.value);
   RC_ASSERT(record.size() == data.key.value_or("").size() + data.value.value_or("").size());
-  const auto headers = record.headers();
+  const auto headers = record.raw_headers();
   RC_ASSERT(headers.size() == data.headers.size());
   for (std::size_t i = 0; i < headers.size(); ++i) {
     RC_ASSERT(std::string(headers[i].name) == data.headers[i].first);
@@ -77,15 +77,15 @@ TEST_CASE("a record that borrows the value of another record has its own other f
     const Record owner(some_record());
     auto data = some_record();
     const Record record(data, owner);
-    data.value = owned(owner.value());
+    data.value = owned(owner.raw_value());
     require_same(record, data);
     RC_ASSERT(record.borrows_value());
     RC_ASSERT(record.own_size() == data.key.value_or("").size());
-    RC_ASSERT(!record.value() || record.value()->data() == owner.value()->data());
+    RC_ASSERT(!record.raw_value() || record.raw_value()->data() == owner.raw_value()->data());
     Record again(data, record);
     again.detach();
     require_same(again, data);
-    RC_ASSERT(!again.value() || again.value()->data() == owner.value()->data());
+    RC_ASSERT(!again.raw_value() || again.raw_value()->data() == owner.raw_value()->data());
     require_same(Record(again.release_copy()), data);
   }));
   RecordData data;

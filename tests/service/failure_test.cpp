@@ -35,12 +35,12 @@ std::vector<Letter> letters_in(World& world, const std::string& topic, std::int3
       REQUIRE(next);
       if (!next->record) break;
       delivery::Headers headers;
-      for (const auto& header : next->record.headers())
+      for (const auto& header : next->record.raw_headers())
         headers.push_back({std::string(header.name), std::string(header.value.value_or(""))});
       const auto description = delivery::read_dead_letter(headers);
       REQUIRE(description);
-      letters.push_back({*description, p, std::string(next->record.key().value_or("")),
-                         std::string(next->record.value().value_or("")), next->record.timestamp()});
+      letters.push_back({*description, p, std::string(next->record.raw_key().value_or("")),
+                         std::string(next->record.raw_value().value_or("")), next->record.timestamp()});
     }
   }
   return letters;

@@ -37,7 +37,7 @@ std::optional<std::string> labels_of(const Service& service, std::string_view me
   return std::nullopt;
 }
 
-bool is(const kafka::Record& record, std::int32_t partition, std::int64_t offset) {
+bool is(const handler::Content& record, std::int32_t partition, std::int64_t offset) {
   return record.partition() == partition && record.offset() == offset;
 }
 

@@ -26,11 +26,11 @@ using Place = std::pair<std::int32_t, std::int64_t>;  ///< partition and offset
 /// The records that the handlers of all services of a test handled.
 class History {
  public:
-  void started(const kafka::Record& record) EXCLUDES(mutex_) {
+  void started(const handler::Content& record) EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     ++started_[{record.partition(), record.offset()}];
   }
-  void done(const kafka::Record& record) EXCLUDES(mutex_) {
+  void done(const handler::Content& record) EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     ++done_[{record.partition(), record.offset()}];
   }

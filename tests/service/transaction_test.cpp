@@ -66,7 +66,7 @@ struct Copying : World {
       std::int64_t offset = 0;
       auto pop = queue->pop(record, offset);
       for (; pop == kafka::Pop::record; pop = queue->pop(record, offset))
-        ++found[std::string(*record.value())];
+        ++found[std::string(*record.raw_value())];
       return pop == kafka::Pop::end_of_partition;
     }));
     queue.reset();

@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-Result<Outcome> json_answer(std::string_view frame, std::uint64_t id, const kafka::Record* record) {
+Result<Outcome> json_answer(std::string_view frame, std::uint64_t id, const Content* record) {
   const json object = parse_outside_json(frame);
   if (object.is_discarded()) return nonsense("is not JSON: " + telemetry::excerpt(frame));
   if (!object.is_object()) return nonsense("is not a JSON object: " + telemetry::excerpt(frame));
@@ -83,7 +83,7 @@ Result<Outcome> binary_results(std::string_view rest) {
   return Outcome::done(std::move(parts));
 }
 
-Result<Outcome> binary_answer(std::string_view frame, std::uint64_t id, const kafka::Record* record) {
+Result<Outcome> binary_answer(std::string_view frame, std::uint64_t id, const Content* record) {
   constexpr std::size_t fixed = 1 + 8 + 1 + 8;
   if (frame.size() < fixed)
     return nonsense("has " + std::to_string(frame.size()) + " bytes; an answer has at least " +
@@ -111,7 +111,7 @@ Result<Outcome> binary_answer(std::string_view frame, std::uint64_t id, const ka
 }  // namespace
 
 Result<Outcome> exec_answer(config::Framing framing, std::string_view frame, std::uint64_t id,
-                            const kafka::Record* record) {
+                            const Content* record) {
   return framing == config::Framing::json ? json_answer(frame, id, record) : binary_answer(frame, id, record);
 }
 

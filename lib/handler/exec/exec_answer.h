@@ -20,6 +20,6 @@ namespace laneway::handler {
 /// another pool, null to ignore results. The reason is cut to 1,000 bytes and safe to print. Error: internal;
 /// its message continues "the program's answer ...".
 Result<Outcome> exec_answer(config::Framing framing, std::string_view frame, std::uint64_t id,
-                            const kafka::Record* record = nullptr);
+                            const Content* record = nullptr);
 
 }  // namespace laneway::handler

@@ -49,8 +49,8 @@ ExecChild::ExecChild(std::unique_ptr<ExecProcess> process, config::Framing frami
       errors_(process_->errors().number(), process_->pid(), std::move(log)),
       reader_(framing, longest_answer) {}
 
-ExecReply ExecChild::exchange(std::string& frame, std::uint64_t id, const kafka::Record* record,
-                              Deadline deadline, StopToken stop) {
+ExecReply ExecChild::exchange(std::string& frame, std::uint64_t id, const Content* record, Deadline deadline,
+                              StopToken stop) {
   switch (read_some()) {
     case Progress::closed:
       return broken(0, stop);
@@ -111,7 +111,7 @@ ExecChild::Wait ExecChild::wait(bool to_write, Deadline deadline, StopToken stop
 }
 
 /// Judges the bytes read: a whole answer, or too many. `written`: the whole record was written.
-ExecReply ExecChild::judge(bool written, std::uint64_t id, const kafka::Record* record) {
+ExecReply ExecChild::judge(bool written, std::uint64_t id, const Content* record) {
   if (reader_.state() == ExecFrameReader::State::too_long)
     return reply(ExecReply::Kind::failed, "the program's answer is longer than " +
                                               std::to_string(reader_.longest()) +

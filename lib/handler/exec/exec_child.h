@@ -13,11 +13,11 @@
 #include "base/stop_token.h"
 #include "base/time.h"
 #include "config/config.h"
+#include "handler/content.h"
 #include "handler/exec/exec_errors.h"
 #include "handler/exec/exec_frame.h"
 #include "handler/exec/exec_process.h"
 #include "handler/outcome.h"
-#include "kafka/record.h"
 
 namespace laneway::handler {
 
@@ -50,7 +50,7 @@ class ExecChild {
   /// `frame`: made by exec_frame with this id. The frame is released once the program's pipe has all of it,
   /// because a record may be large and the work on it may take long. An exchange that ends earlier keeps the
   /// frame. `record`: see exec_answer().
-  ExecReply exchange(std::string& frame, std::uint64_t id, const kafka::Record* record, Deadline deadline,
+  ExecReply exchange(std::string& frame, std::uint64_t id, const Content* record, Deadline deadline,
                      StopToken stop);
   /// Whether the program has answered at least once.
   bool proven() const { return answers_ > 0; }
@@ -74,7 +74,7 @@ class ExecChild {
   Progress write_some(std::string_view frame, std::size_t& written);
   Progress read_some();
   Wait wait(bool to_write, Deadline deadline, StopToken stop) const;
-  ExecReply judge(bool written, std::uint64_t id, const kafka::Record* record);
+  ExecReply judge(bool written, std::uint64_t id, const Content* record);
   ExecReply broken(std::size_t written, StopToken stop);
   std::string how_it_broke(StopToken stop);
   ExecReply unasked();

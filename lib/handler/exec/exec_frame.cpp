@@ -6,7 +6,6 @@
 #include "base/big_endian.h"
 #include "handler/format/delivery_id.h"
 #include "handler/format/record_json.h"
-#include "handler/format/shown_headers.h"
 
 namespace laneway::handler {
 namespace {
@@ -23,10 +22,10 @@ void append_bytes(std::string& out, const Bytes& bytes) {
 /// The cluster stands in the delivery id alone, which came later than the frame: where headers are, programs
 /// that do not know of it find what they expect.
 std::string binary_frame(std::uint64_t id, const Attempt& attempt) {
-  const kafka::Record& record = attempt.record;
+  const Content& record = attempt.record;
   std::string delivery_id;
   append_delivery_id(delivery_id, attempt);
-  auto headers = shown_headers(record, attempt.trace);
+  auto headers = record.headers(attempt.trace);
   if (!attempt.part.empty()) headers.push_back({part_header, attempt.part});
   headers.push_back({delivery_id_header, delivery_id});
   std::string out(length_size, '\0');

@@ -7,7 +7,6 @@
 #include "base/utf8.h"
 #include "handler/format/append_number.h"
 #include "handler/format/delivery_id.h"
-#include "handler/format/shown_headers.h"
 
 namespace laneway::handler {
 namespace {
@@ -48,8 +47,8 @@ void append_member(std::string& out, std::string_view member, Number number) {
 // Written without the library: a JSON document in memory would cost more than everything else that is done
 // for a record.
 std::string record_json(const Attempt& attempt, std::optional<std::uint64_t> id) {
-  const kafka::Record& record = attempt.record;
-  const auto headers = shown_headers(record, attempt.trace);
+  const Content& record = attempt.record;
+  const auto headers = record.headers(attempt.trace);
   const bool as_base64 =
       !is_text(record.key()) || !is_text(record.value()) ||
       !std::all_of(headers.begin(), headers.end(), [](const auto& header) { return is_text(header.value); });

@@ -22,7 +22,7 @@ bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x
 /// Reads one result.
 class ResultReader {
  public:
-  ResultReader(const json& object, const kafka::Record& record) : object_(object), record_(record) {}
+  ResultReader(const json& object, const Content& record) : object_(object), record_(record) {}
 
   /// False: `what` is the member that is invalid.
   bool read(Part& part) {
@@ -80,7 +80,7 @@ class ResultReader {
   }
 
   const json& object_;
-  const kafka::Record& record_;
+  const Content& record_;
   bool as_base64_ = false;
   std::string what_;
 };
@@ -117,7 +117,7 @@ std::string wrong_results(const Parts& parts) {
   return {};
 }
 
-Result<std::shared_ptr<Parts>> results_of_json(const json& list, const kafka::Record& record,
+Result<std::shared_ptr<Parts>> results_of_json(const json& list, const Content& record,
                                                std::string_view text) {
   if (!list.is_array()) return nonsense("has results that are not a list: " + telemetry::excerpt(text));
   auto parts = std::make_shared<Parts>();

@@ -20,8 +20,8 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "handler/content.h"
 #include "handler/outcome.h"
-#include "kafka/record.h"
 
 namespace laneway::handler {
 
@@ -41,7 +41,7 @@ std::string wrong_result_id(std::string_view id);
 
 /// Reads a list of results. `record`: the record that they are results of. `text`: the text that `list` was
 /// parsed from. Error: internal; its message continues "the answer ...".
-Result<std::shared_ptr<Parts>> results_of_json(const nlohmann::json& list, const kafka::Record& record,
+Result<std::shared_ptr<Parts>> results_of_json(const nlohmann::json& list, const Content& record,
                                                std::string_view text);
 
 }  // namespace laneway::handler

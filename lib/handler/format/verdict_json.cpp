@@ -42,7 +42,7 @@ Result<std::optional<Duration>> after_of(const json& object, std::string_view te
 
 Error nonsense(std::string what) { return {ErrorKind::internal, std::move(what), ""}; }
 
-Result<Outcome> verdict_of_json(const json& object, std::string_view text, const kafka::Record* record) {
+Result<Outcome> verdict_of_json(const json& object, std::string_view text, const Content* record) {
   const json* outcome = member(object, "outcome");
   if (outcome == nullptr) return nonsense("has no outcome: " + telemetry::excerpt(text));
   const auto name = std::find_if(outcome_names.begin(), outcome_names.end(),

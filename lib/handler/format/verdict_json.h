@@ -19,8 +19,8 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "handler/content.h"
 #include "handler/outcome.h"
-#include "kafka/record.h"
 
 namespace laneway::handler {
 
@@ -31,7 +31,7 @@ inline constexpr Duration longest_after = std::chrono::hours(24);
 /// 1,000 bytes and safe to print. `record`: the record whose results go to another pool; null to ignore
 /// results. Error: internal; its message continues "the answer ...".
 Result<Outcome> verdict_of_json(const nlohmann::json& object, std::string_view text,
-                                const kafka::Record* record = nullptr);
+                                const Content* record = nullptr);
 
 /// Makes a verdict from its parts; `verdict`: 0 done, 1 retry, 2 reject, otherwise unavailable.
 Outcome verdict_of_parts(std::size_t verdict, std::string_view reason, std::optional<Duration> after);

@@ -24,7 +24,7 @@ std::optional<std::string> copy_of(std::optional<std::string_view> bytes) {
 /// The part that the headers of a retry and of a dead letter have in common.
 template <class Description>
 Description described(const Attempt& attempt) {
-  const auto& record = attempt.record;
+  const auto& record = attempt.record.unread();
   Description description;
   description.topic = record.topic();
   description.partition = record.partition();
@@ -50,8 +50,8 @@ class ForwardHandler::Forward final : public kafka::DeliverySink {
  public:
   Forward(ForwardHandler& owner, Task task) : owner_(owner), task_(std::move(task)) {
     const Attempt attempt = task_.attempt(0);
-    const auto& record = attempt.record;
-    content_ = {copy_of(record.key()), copy_of(record.value()), headers_of(record)};
+    const auto& record = attempt.record.unread();
+    content_ = {copy_of(record.raw_key()), copy_of(record.raw_value()), headers_of(record)};
     if (task_.route() == Route::retry_topic)
       to_retry_topic(attempt);
     else

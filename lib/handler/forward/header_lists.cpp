@@ -6,7 +6,7 @@ namespace laneway::handler {
 
 delivery::Headers headers_of(const kafka::Record& record) {
   delivery::Headers headers;
-  for (const auto& header : record.headers()) {
+  for (const auto& header : record.raw_headers()) {
     auto& copy = headers.emplace_back();
     copy.name = header.name;
     if (header.value) copy.value = std::string(*header.value);

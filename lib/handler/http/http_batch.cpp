@@ -118,8 +118,7 @@ Result<std::optional<std::vector<json>>> list_in(std::string_view body, bool cut
 }
 
 Result<std::vector<Outcome>> verdicts_in(const std::vector<json>& list, std::size_t records,
-                                         std::string_view body,
-                                         const std::vector<const kafka::Record*>& asked) {
+                                         std::string_view body, const std::vector<const Content*>& asked) {
   if (list.size() != records)
     return nonsense("has " + std::to_string(list.size()) + " verdicts for " + std::to_string(records) +
                     " records");
@@ -163,8 +162,7 @@ bool is_spoilt(const HttpAnswer& answer, std::size_t records, const std::string&
 }
 
 std::vector<Outcome> batch_verdicts(const HttpAnswer& answer, std::size_t records, const std::string& server,
-                                    const AnswerRules& rules,
-                                    const std::vector<const kafka::Record*>& asked) {
+                                    const AnswerRules& rules, const std::vector<const Content*>& asked) {
   const Outcome all = verdict_of(answer, server, rules);
   if (all.verdict == Verdict::done) {
     const auto unfit = [&](const Error& error) {

@@ -20,9 +20,9 @@
 #include <vector>
 
 #include "config/config.h"
+#include "handler/content.h"
 #include "handler/http/http_answer.h"
 #include "handler/http/http_request.h"
-#include "kafka/record.h"
 
 namespace laneway::handler {
 
@@ -40,7 +40,6 @@ bool is_spoilt(const HttpAnswer& answer, std::size_t records, const std::string&
 /// One outcome for each of `records` records. The other parameters as in verdict_of(). `asked`: empty, or the
 /// records, if verdicts may have results (verdict_json.h); null for a record whose verdict does not count.
 std::vector<Outcome> batch_verdicts(const HttpAnswer& answer, std::size_t records, const std::string& server,
-                                    const AnswerRules& rules,
-                                    const std::vector<const kafka::Record*>& asked = {});
+                                    const AnswerRules& rules, const std::vector<const Content*>& asked = {});
 
 }  // namespace laneway::handler

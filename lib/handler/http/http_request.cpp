@@ -6,7 +6,6 @@
 #include "config/text.h"
 #include "handler/format/append_number.h"
 #include "handler/format/delivery_id.h"
-#include "handler/format/shown_headers.h"
 
 namespace laneway::handler {
 namespace {
@@ -29,7 +28,7 @@ bool may_be_passed_on(std::string_view header_name) {
 
 void add_request_headers(const Attempt& attempt, const std::vector<std::string>& passed_on,
                          RequestHeaders& headers) {
-  const kafka::Record& record = attempt.record;
+  const Content& record = attempt.record;
   const auto number = [&](std::string_view name, auto value) {
     headers.add_with(name, [&](std::string& line) { append_number(line, value); });
   };
@@ -50,7 +49,7 @@ void add_request_headers(const Attempt& attempt, const std::vector<std::string>&
 
 void add_passed_on_headers(const Attempt& attempt, const std::vector<std::string>& passed_on,
                            RequestHeaders& headers) {
-  for (const kafka::Header& header : shown_headers(attempt.record, attempt.trace)) {
+  for (const kafka::Header& header : attempt.record.headers(attempt.trace)) {
     const bool wanted = header.name == tracing::traceparent_header ||
                         std::find(passed_on.begin(), passed_on.end(), header.name) != passed_on.end();
     if (wanted && header.value) headers.add(header.name, without_control_characters(*header.value));

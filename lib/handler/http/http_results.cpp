@@ -17,7 +17,7 @@ bool is_list_of_results(std::string_view content_type) {
   return config::lower(type.substr(0, type.find_last_not_of(" \t") + 1)) == results_media_type;
 }
 
-Outcome listed(const std::string& body, const kafka::Record& record, const std::string& server) {
+Outcome listed(const std::string& body, const Content& record, const std::string& server) {
   const auto list = parse_outside_json(body);
   if (list.is_discarded())
     return Outcome::retry("the answer of " + server + " is not JSON: " + telemetry::excerpt(body));
@@ -30,7 +30,7 @@ Outcome listed(const std::string& body, const kafka::Record& record, const std::
 
 }  // namespace
 
-Outcome with_results(Outcome outcome, const HttpAnswer& answer, const kafka::Record& record,
+Outcome with_results(Outcome outcome, const HttpAnswer& answer, const Content& record,
                      const std::string& server) {
   if (outcome.verdict != Verdict::done || answer.status / 100 != 2 || answer.body.empty()) return outcome;
   if (answer.cut)

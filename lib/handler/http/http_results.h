@@ -12,9 +12,9 @@
 #include <string>
 #include <string_view>
 
+#include "handler/content.h"
 #include "handler/http/http_answer.h"
 #include "handler/outcome.h"
-#include "kafka/record.h"
 
 namespace laneway::handler {
 
@@ -22,7 +22,7 @@ inline constexpr std::string_view results_media_type = "application/vnd.laneway.
 
 /// Adds the results to `outcome`, the verdict of the answer to the record's own request, or replaces the
 /// outcome if the answer has unsuitable results. `server`: for reasons.
-Outcome with_results(Outcome outcome, const HttpAnswer& answer, const kafka::Record& record,
+Outcome with_results(Outcome outcome, const HttpAnswer& answer, const Content& record,
                      const std::string& server);
 
 }  // namespace laneway::handler

@@ -198,7 +198,7 @@ bool HttpSender::is_spoilt(const Request& request, const HttpAnswer& answer) con
 
 std::vector<Outcome> HttpSender::verdicts(const Request& request, const HttpAnswer& answer) const {
   if (batch_.records > 0) {
-    std::vector<const kafka::Record*> asked;
+    std::vector<const Content*> asked;
     if (endpoint_.passes_on)
       for (const WorkPtr& work : request.works) asked.push_back(work ? &work->attempt->record : nullptr);
     return batch_verdicts(answer, request.works.size(), endpoint_.server, rules_, asked);

@@ -39,7 +39,7 @@ bool writable(int file_descriptor) {
 
 }  // namespace
 
-std::string describe_record(const kafka::Record& record) {
+std::string describe_record(const Content& record) {
   std::string line(record.topic());
   line += ':' + std::to_string(record.partition()) + ':' + std::to_string(record.offset()) + ' ';
   append_time(line, record.timestamp());

@@ -22,7 +22,7 @@
 namespace laneway::handler {
 
 /// The line that describes a record, without a line break.
-std::string describe_record(const kafka::Record& record);
+std::string describe_record(const Content& record);
 
 class LogHandler final : public RecordHandler {
  public:

@@ -5,7 +5,6 @@
 
 #include "handler/format/delivery_id.h"
 #include "handler/format/results.h"
-#include "handler/format/shown_headers.h"
 
 namespace laneway::handler {
 namespace {
@@ -36,7 +35,8 @@ laneway_bytes bytes_of(const std::optional<std::string_view>& text) {
 }  // namespace
 
 void PluginRecord::show(const Attempt& begun) {
-  const kafka::Record& shown = begun.record;
+  begun_.emplace(begun);
+  const Content& shown = begun_->record;
   topic = bytes_of(shown.topic());
   key = bytes_of(shown.key());
   value = bytes_of(shown.value());
@@ -44,7 +44,6 @@ void PluginRecord::show(const Attempt& begun) {
   timestamp = shown.timestamp();
   partition = shown.partition();
   attempt = begun.number;
-  begun_.emplace(begun);
   delivery_id_.clear();
   headers_read_ = false;
   results_.reset();
@@ -57,7 +56,7 @@ const std::string& PluginRecord::delivery_id() const {
 
 const std::vector<kafka::Header>& PluginRecord::headers() const {
   if (!headers_read_) {
-    headers_ = shown_headers(begun_->record, begun_->trace);
+    headers_ = begun_->record.headers(begun_->trace);
     headers_read_ = true;
   }
   return headers_;

@@ -4,8 +4,6 @@
 
 #include "config/checks/checks.h"
 #include "handler/format/delivery_id.h"
-#include "handler/format/json_field.h"
-#include "handler/format/shown_headers.h"
 
 namespace laneway::handler {
 namespace {
@@ -65,7 +63,7 @@ bool Shipment::send_one(kafka::Producer& producer) {
   if (topic_.empty()) topic_ = config::topic_from_template(settings_.topic, attempt.source_topic());
   std::vector<kafka::Header> headers;
   if (settings_.keep_headers || !settings_.topic_header.empty() || !settings_.key_header.empty())
-    headers = shown_headers(attempt.record, attempt.trace);
+    headers = attempt.record.headers(attempt.trace);
   ShippedRecord& place = places_[next_];
   place.offset = attempt.record.offset();
   std::string refusal;
@@ -116,7 +114,7 @@ bool Shipment::find_key(const Attempt& attempt, const std::vector<kafka::Header>
     return key_.has_value();
   }
   if (settings_.key_field.empty()) return true;
-  auto found = text_or_number_at(attempt.record.value().value_or(""), settings_.key_field);
+  auto found = attempt.record.text_or_number_at(settings_.key_field);
   if (!found) {
     refusal = "the record's value has no text or whole number at " + settings_.key_field +
               ", which handler.produce.key_field names";
@@ -148,7 +146,7 @@ void Shipment::add_delivery_id(const Attempt& attempt, std::vector<kafka::Header
 
 kafka::SendResult Shipment::send_to(const std::string& topic, const Attempt& attempt,
                                     const std::vector<kafka::Header>& headers, kafka::Producer& producer) {
-  const kafka::Record& record = attempt.record;
+  const Content& record = attempt.record;
   kafka::Outgoing outgoing{.topic = topic, .value = record.value(), .headers = headers};
   if (settings_.partition == config::ProduceSettings::Partition::keep)
     outgoing.partition = record.partition();
@@ -160,8 +158,7 @@ kafka::SendResult Shipment::send_to(const std::string& topic, const Attempt& att
 
 std::optional<std::string> Shipment::named_topic(const Attempt& attempt,
                                                  const std::vector<kafka::Header>& headers) const {
-  if (!settings_.topic_field.empty())
-    return text_at(attempt.record.value().value_or(""), settings_.topic_field);
+  if (!settings_.topic_field.empty()) return attempt.record.text_at(settings_.topic_field);
   if (settings_.topic_header.empty()) return std::nullopt;
   const auto named = last_value(headers, settings_.topic_header);
   return named ? std::optional(std::string(*named)) : std::nullopt;

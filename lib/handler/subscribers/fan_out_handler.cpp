@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "config/pools/selector.h"
-#include "handler/format/selected_text.h"
 
 namespace laneway::handler {
 namespace {
@@ -19,7 +18,7 @@ void add_part(std::string name, Parts& parts) {
 /// knows what to do for a subscriber that is disabled or gone.
 void add_wanted(const Attempt& attempt, Parts& parts) {
   if (!attempt.part.empty()) return;
-  auto name = wanted_sub_job(attempt.record);
+  auto name = attempt.record.wanted_sub_job();
   if (name.empty() || name.find('/') != std::string::npos) return;  // not a subscriber of this pool
   if (std::any_of(parts.begin(), parts.end(), [&](const Part& part) { return part.id == name; })) return;
   add_part(std::move(name), parts);
@@ -44,7 +43,7 @@ Result<std::unique_ptr<Handler>> FanOutHandler::make(const config::FanOutSetting
 }
 
 Outcome FanOutHandler::handle_record(const Attempt& attempt) {
-  const auto event = selected_text(event_, attempt.record, attempt.part);
+  const auto event = attempt.record.selected(event_, attempt.part);
   const auto subscribers = file_->current();
   Parts parts;
   for (const auto& subscriber : *subscribers)

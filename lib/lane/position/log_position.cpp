@@ -174,7 +174,7 @@ void LogPosition::start_over(std::int64_t offset) {
 }
 
 LogPosition::Mark LogPosition::mark_of(const kafka::Record& record) {
-  return {record.offset(), record.timestamp(), key_hash(record.key().value_or(std::string_view())),
+  return {record.offset(), record.timestamp(), key_hash(record.raw_key().value_or(std::string_view())),
           record.size()};
 }
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "handler/format/selected_text.h"
+#include "handler/content.h"
 
 namespace laneway::lane {
 namespace {
@@ -41,7 +41,7 @@ std::size_t Router::pool_of(const handler::Item& item) const {
 std::size_t Router::pool_of(const kafka::Record& record) const {
   if (!by_.enabled()) return otherwise_;
   if (by_.kind == config::Selector::Kind::topic) return pool_of(record.topic());
-  const auto text = handler::selected_text(by_, record, {});
+  const auto text = handler::Content(record).selected(by_, {});
   return text ? pool_of(*text) : otherwise_;
 }
 

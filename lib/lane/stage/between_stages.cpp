@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "handler/content.h"
 #include "handler/format/gathered_json.h"
-#include "handler/format/selected_text.h"
 #include "lane/batch/work_batch.h"
 #include "telemetry/log.h"
 
@@ -28,8 +28,9 @@ kafka::RecordData frame_of(const kafka::Record& record) {
   data.offset = record.offset();
   data.timestamp = record.timestamp();
   data.timestamp_type = record.timestamp_type();
-  data.key = copy_of(record.key());
-  for (const auto& header : record.headers()) data.headers.emplace_back(header.name, copy_of(header.value));
+  data.key = copy_of(record.raw_key());
+  for (const auto& header : record.raw_headers())
+    data.headers.emplace_back(header.name, copy_of(header.value));
   return data;
 }
 
@@ -48,7 +49,7 @@ kafka::Record record_of(kafka::RecordData frame, Part part, const kafka::Record&
 }
 
 void copy_value(Part& part, const kafka::Record& whole) {
-  if (std::exchange(part.keeps_value, false)) part.value = copy_of(whole.value());
+  if (std::exchange(part.keeps_value, false)) part.value = copy_of(whole.raw_value());
 }
 
 /// A record of a retry topic still belongs to it in the next pool.
@@ -195,7 +196,7 @@ RecordEvent pass_on(Item& done, int gatherer, handler::Gathering::Memory memory,
     return RecordEvent::passed_on;
   }
   name_parts(parts, *done.progress);
-  const auto wanted = handler::wanted_sub_job(origin_of(done));
+  const auto wanted = handler::Content(origin_of(done)).wanted_sub_job();
   const bool split_into_none = parts.empty();
   keep_wanted(parts, wanted, done.progress->gathered);
   if (parts.empty()) {
@@ -224,7 +225,7 @@ void restore_whole(Item& item) {
   }
   const auto& origin = origin_of(item);
   auto data = frame_of(origin);
-  data.value = copy_of(origin.value());
+  data.value = copy_of(origin.raw_value());
   replace_header(data, part_header, progress.part);
   item.record = kafka::Record(data);
 }

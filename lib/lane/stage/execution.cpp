@@ -267,8 +267,9 @@ void Execution::attempted(const handler::Item& item, const handler::BegunAttempt
   if (event == RecordEvent::not_written) name = letter ? "dead_letter_failed" : "retry_topic_failed";
   if (event == RecordEvent::passed_on) name = "passed_on";
   const auto part = item.progress ? std::string_view(item.progress->part) : std::string_view();
-  lane_.journal->write({id_.partition, item.offset(), item.record.key(), id_.epoch, item.attempt, begun.start,
-                        end, name, pool_name_, part});
+  const handler::Content record(item.record);
+  lane_.journal->write({id_.partition, item.offset(), record.key(), id_.epoch, item.attempt, begun.start, end,
+                        name, pool_name_, part});
 }
 
 void Execution::collect(std::vector<handler::Finished>& into) {

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <utility>
 
-#include "handler/format/selected_text.h"
+#include "handler/content.h"
 #include "lane/stage/between_stages.h"
 
 namespace laneway::lane {
@@ -57,7 +57,7 @@ void Stage::follow_settings() {
 Line& Stage::line_of(const handler::Item& item) {
   if (context_.each == nullptr) return *lines_.front();
   const auto part = item.progress ? std::string_view(item.progress->part) : std::string_view();
-  const auto text = handler::selected_text(context_.each->by(), item.record, part);
+  const auto text = handler::Content(item.record).selected(context_.each->by(), part);
   auto subscriber = context_.each->find(text.value_or(std::string()));
   for (const auto& line : lines_)
     if (line->subscriber() == subscriber.get()) return *line;

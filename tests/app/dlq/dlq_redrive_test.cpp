@@ -70,7 +70,7 @@ class World {
       auto next = letters->next(Deadline::in(milliseconds(100)));
       REQUIRE(next);
       if (next->letter) {
-        keys.emplace_back(next->letter->record.key().value());
+        keys.emplace_back(next->letter->record.raw_key().value());
         last_headers = next->letter->headers;
       }
       at_end = next->at_end;

@@ -112,7 +112,8 @@ TEST_CASE("an invalid binary answer is reported") {
 
 namespace {
 
-const kafka::Record asked(record_data(1, "v"));
+const kafka::Record asked_record(record_data(1, "v"));
+const Content asked(asked_record);
 
 void append_bytes(std::string& out, const std::optional<std::string>& bytes) {
   append_big_endian(out, bytes ? static_cast<std::uint32_t>(bytes->size()) : ~std::uint32_t{0});

@@ -47,8 +47,8 @@ TEST_CASE("a record of a retry topic gets its original place, and its attempts c
   CHECK(item.record.offset() == 42);
   CHECK(item.record.timestamp() == 1700);
   CHECK(item.record.timestamp_type() == kafka::TimestampType::create_time);
-  CHECK(item.record.key() == "key");
-  CHECK(item.record.value() == "value");
+  CHECK(item.record.raw_key() == "key");
+  CHECK(item.record.raw_value() == "value");
   const auto headers = handler::headers_of(item.record);
   CHECK(headers == delivery::Headers{{"trace", "1"}, {"null", {}}});  // ours are not passed on
   CHECK(item.attempt == 7);

@@ -98,10 +98,10 @@ TEST_CASE("a record is written to its output topic unchanged, with its delivery 
       {"a", "1"}, {"Laneway-Delivery-Id", "of/the/service/before"}, {"b", std::nullopt}, {"a", "2"}};
   CHECK(outcome_of(*handler, std::move(data)).verdict == Verdict::done);
   const auto written = world.read("orders-out", 3, 1);
-  CHECK(written[0].key() == std::optional<std::string_view>("k"));
-  CHECK_FALSE(written[0].value());
+  CHECK(written[0].raw_key() == std::optional<std::string_view>("k"));
+  CHECK_FALSE(written[0].raw_value());
   CHECK(written[0].timestamp() == 1767323045678);
-  const auto headers = written[0].headers();
+  const auto headers = written[0].raw_headers();
   REQUIRE(headers.size() == 4);
   CHECK(headers[0].value == std::optional<std::string_view>("1"));
   CHECK_FALSE(headers[1].value);
@@ -123,9 +123,9 @@ TEST_CASE("key, headers and timestamp are left out on request") {
   data.timestamp = 1000;
   CHECK(outcome_of(*handler, std::move(data)).verdict == Verdict::done);
   const auto written = world.read("other", 0, 1);
-  CHECK_FALSE(written[0].key());
-  CHECK(written[0].value() == std::optional<std::string_view>("v"));
-  CHECK(written[0].headers().empty());
+  CHECK_FALSE(written[0].raw_key());
+  CHECK(written[0].raw_value() == std::optional<std::string_view>("v"));
+  CHECK(written[0].raw_headers().empty());
   CHECK(written[0].timestamp() > 1700000000000);
 }
 
@@ -141,9 +141,9 @@ TEST_CASE("headers get other names or are left out, and the others are kept") {
                   {"secret", "4"}, {"a", std::nullopt}};
   CHECK(outcome_of(*handler, std::move(data)).verdict == Verdict::done);
   const auto written = world.read("orders-out", 3, 1);
-  CHECK(written[0].key() == std::optional<std::string_view>("4"));  // the record's own name counts
+  CHECK(written[0].raw_key() == std::optional<std::string_view>("4"));  // the record's own name counts
   std::vector<std::string> seen;
-  for (const auto& header : written[0].headers())
+  for (const auto& header : written[0].raw_headers())
     seen.push_back(std::string(header.name) + "=" + std::string(header.value.value_or("null")));
   REQUIRE(seen.size() == 6);
   CHECK(seen.back().rfind("Laneway-Delivery-Id=", 0) == 0);
@@ -198,7 +198,7 @@ TEST_CASE("a header gives the key, and a record without the header is rejected")
   auto data = record_data(0, "v", "own");
   data.headers = {{"id", "first"}, {"id", "last"}, {"other", "x"}};
   CHECK(outcome_of(*handler, std::move(data)).verdict == Verdict::done);
-  CHECK(world.read("orders-out", 3, 1)[0].key() == std::optional<std::string_view>("last"));
+  CHECK(world.read("orders-out", 3, 1)[0].raw_key() == std::optional<std::string_view>("last"));
   for (auto without : {record_data(1, "v", "own"), with_header("id", std::nullopt)}) {
     const auto outcome = outcome_of(*handler, std::move(without));
     CHECK(outcome.verdict == Verdict::reject);
@@ -213,8 +213,8 @@ TEST_CASE("a text or a whole number in the value is the key, and a record withou
   for (const auto* value : {R"({"order": {"id": "o-1"}})", R"({"order": {"id": 18446744073709551615}})"})
     CHECK(outcome_of(*handler, record_data(0, value, "own")).verdict == Verdict::done);
   const auto written = world.read("orders-out", 3, 2);
-  CHECK(written[0].key() == std::optional<std::string_view>("o-1"));
-  CHECK(written[1].key() == std::optional<std::string_view>("18446744073709551615"));
+  CHECK(written[0].raw_key() == std::optional<std::string_view>("o-1"));
+  CHECK(written[1].raw_key() == std::optional<std::string_view>("18446744073709551615"));
   for (const auto* value : {R"({"order": {"id": 1.5}})", R"({"order": {"id": null}})", "{}", "no JSON"}) {
     const auto outcome = outcome_of(*handler, record_data(1, value, "own"));
     CHECK(outcome.verdict == Verdict::reject);
@@ -281,7 +281,7 @@ TEST_CASE("a sequential task writes its records in order") {
   CHECK(run.result().done == 20);
   const auto written = world.read("orders-out", 3, 20);
   for (std::size_t i = 0; i < written.size(); ++i)
-    CHECK(written[i].value() == std::optional<std::string_view>(std::to_string(i)));
+    CHECK(written[i].raw_value() == std::optional<std::string_view>(std::to_string(i)));
 }
 
 TEST_CASE("a sequential task that is recalled ends with the record that is being written") {

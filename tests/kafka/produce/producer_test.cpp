@@ -124,20 +124,20 @@ TEST_CASE("a record arrives as it was sent, nulls, empty and binary fields inclu
   CHECK(answers.all().at(1).offset == 1);
 
   const auto records = world.read(3);
-  CHECK(records[0].key() == std::optional<std::string_view>(binary));
-  CHECK_FALSE(records[0].value());
+  CHECK(records[0].raw_key() == std::optional<std::string_view>(binary));
+  CHECK_FALSE(records[0].raw_value());
   CHECK(records[0].timestamp() == 1234567890123);
-  const auto headers = records[0].headers();
+  const auto headers = records[0].raw_headers();
   REQUIRE(headers.size() == 5);
   CHECK(headers[0].name == "first");
   CHECK_FALSE(headers[1].value);
   CHECK(headers[2].value == std::optional<std::string_view>(binary));
   CHECK(headers[3].value == std::optional<std::string_view>(""));
   CHECK(headers[4].value == std::optional<std::string_view>("2"));
-  CHECK(records[1].key() == std::optional<std::string_view>(""));
-  CHECK(records[1].value() == std::optional<std::string_view>(""));
-  CHECK_FALSE(records[2].key());
-  CHECK(records[2].value() == std::optional<std::string_view>(binary));
+  CHECK(records[1].raw_key() == std::optional<std::string_view>(""));
+  CHECK(records[1].raw_value() == std::optional<std::string_view>(""));
+  CHECK_FALSE(records[2].raw_key());
+  CHECK(records[2].raw_value() == std::optional<std::string_view>(binary));
 }
 
 TEST_CASE("records go to the partition of their key, as Java's client chooses it") {
@@ -188,8 +188,8 @@ TEST_CASE("a record whose request is refused is written again, although a later 
   CHECK(answers.count(DeliveryStatus::acknowledged) == 3);
   REQUIRE(world.cluster->set_latency(1, 0));
   const auto records = world.read(3);
-  CHECK(records[1].value() == "first");
-  CHECK(records[2].value() == "second");
+  CHECK(records[1].raw_value() == "first");
+  CHECK(records[2].raw_value() == "second");
 }
 
 TEST_CASE("records that no broker acknowledges are unreachable, and the producer goes on afterwards") {

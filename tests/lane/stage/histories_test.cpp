@@ -199,7 +199,7 @@ class History {
   }
 
  private:
-  static std::string part_of(const kafka::Record& letter) {
+  static std::string part_of(const handler::Content& letter) {
     for (const auto& header : letter.headers())
       if (header.name == "laneway-part") return std::string(header.value.value_or(""));
     return {};
