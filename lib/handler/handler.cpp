@@ -3,15 +3,6 @@
 #include <exception>
 
 namespace laneway::handler {
-namespace {
-
-Outcome panic(std::string reason) {
-  auto outcome = Outcome::retry(std::move(reason));
-  outcome.cause = Cause::panic;
-  return outcome;
-}
-
-}  // namespace
 
 bool answer_attempt(Task& task, std::uint32_t index, const StopToken& stop, Outcome&& outcome) {
   const bool done = outcome.verdict == Verdict::done;
@@ -24,9 +15,9 @@ Outcome outcome_of_exception() {
   try {
     throw;
   } catch (const std::exception& e) {
-    return panic(std::string("the handler threw: ") + e.what());
+    return Outcome::panic(std::string("the handler threw: ") + e.what());
   } catch (...) {
-    return panic("the handler threw something that is not a std::exception");
+    return Outcome::panic("the handler threw something that is not a std::exception");
   }
 }
 

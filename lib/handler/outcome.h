@@ -72,6 +72,14 @@ struct Outcome {
   static Outcome retry(std::string reason, std::optional<Duration> after = {}) {
     return {Verdict::retry, Cause::verdict, std::move(reason), after, false, {}};
   }
+  /// The attempt did not end in time.
+  static Outcome timeout(std::string reason) {
+    return {Verdict::retry, Cause::timeout, std::move(reason), {}, false, {}};
+  }
+  /// A defect of the handler: an exception, or an answer that is none.
+  static Outcome panic(std::string reason) {
+    return {Verdict::retry, Cause::panic, std::move(reason), {}, false, {}};
+  }
   static Outcome reject(std::string reason) {
     return {Verdict::reject, Cause::verdict, std::move(reason), {}, false, {}};
   }

@@ -175,9 +175,8 @@ Outcome ExecHandler::give_up(const Child& child, ExecReply reply) {
     last_problem_ = reply.problem;
   }
   if (reply.kind == ExecReply::Kind::not_taken) return unavailable(std::move(reply.problem));
-  auto outcome = Outcome::retry(std::move(reply.problem));
-  if (reply.kind == ExecReply::Kind::timed_out) outcome.cause = Cause::timeout;
-  return outcome;
+  if (reply.kind == ExecReply::Kind::timed_out) return Outcome::timeout(std::move(reply.problem));
+  return Outcome::retry(std::move(reply.problem));
 }
 
 /// The next attempt is when a program may be started.

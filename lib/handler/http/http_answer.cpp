@@ -99,9 +99,7 @@ Outcome outcome_of_status(const HttpAnswer& answer, const std::string& server, c
 
 Outcome timed_out(const HttpAnswer& answer, const std::string& server) {
   if (!answer.sent) return Outcome::unavailable("no connection to " + server + " in time: " + answer.problem);
-  Outcome outcome = Outcome::retry("no complete answer from " + server + " in time: " + answer.problem);
-  outcome.cause = Cause::timeout;
-  return outcome;
+  return Outcome::timeout("no complete answer from " + server + " in time: " + answer.problem);
 }
 
 }  // namespace

@@ -95,9 +95,7 @@ std::string PluginRecord::add_result(const laneway_result* result) const {
 Outcome PluginRecord::with_results() const {
   const auto wrong = results_->wrong.empty() ? wrong_results(results_->parts) : results_->wrong;
   if (wrong.empty()) return Outcome::done(std::move(results_->parts));
-  auto outcome = Outcome::retry("the plugin gave " + wrong);
-  outcome.cause = Cause::panic;
-  return outcome;
+  return Outcome::panic("the plugin gave " + wrong);
 }
 
 Outcome plugin_outcome(laneway_verdict verdict, std::int64_t after_ms, const char* reason) {
@@ -117,10 +115,7 @@ Outcome plugin_outcome(laneway_verdict verdict, std::int64_t after_ms, const cha
     default:
       break;
   }
-  auto outcome =
-      Outcome::retry("the plugin answered " + std::to_string(verdict) + ", which is not a verdict");
-  outcome.cause = Cause::panic;
-  return outcome;
+  return Outcome::panic("the plugin answered " + std::to_string(verdict) + ", which is not a verdict");
 }
 
 }  // namespace laneway::handler

@@ -22,12 +22,6 @@ std::optional<std::string_view> last_value(const std::vector<kafka::Header>& hea
   return found == headers.rend() ? std::nullopt : found->value;
 }
 
-Outcome not_acknowledged() {
-  auto outcome = Outcome::retry("stopped before the brokers acknowledged the record");
-  outcome.cause = Cause::timeout;
-  return outcome;
-}
-
 }  // namespace
 
 Shipment::Shipment(const config::ProduceSettings& settings, Task task, ShipmentOwner& owner,
@@ -239,7 +233,7 @@ void Shipment::end_task() {
     if (place.outcome)
       task_->answer(i, std::move(*place.outcome));
     else if (!place.answered)
-      task_->answer(i, not_acknowledged());
+      task_->answer(i, Outcome::timeout("stopped before the brokers acknowledged the record"));
   }
   task_.reset();
 }
