@@ -12,10 +12,6 @@ namespace {
 
 using nlohmann::json;
 
-std::optional<std::string> owned(std::optional<std::string_view> text) {
-  return text ? std::optional(std::string(*text)) : std::nullopt;
-}
-
 /// The value at `pointer`; null if there is none.
 json json_at(std::optional<std::string_view> document, const std::string& pointer) {
   auto whole = parse_outside_json(document.value_or(""));
@@ -56,7 +52,7 @@ std::optional<std::string> Content::selected(const config::Selector& selector, s
     case Kind::topic:
       return std::string(topic());
     case Kind::key:
-      return owned(key());
+      return kafka::copy_of(key());
     case Kind::header:
       return last_header(selector.name);
     case Kind::value:
@@ -75,7 +71,7 @@ std::string Content::wanted_sub_job() const { return last_header(delivery::part_
 std::optional<std::string> Content::last_header(std::string_view name) const {
   std::optional<std::string> text;
   for (const auto& header : headers())
-    if (header.name == name) text = owned(header.value);
+    if (header.name == name) text = kafka::copy_of(header.value);
   return text;
 }
 

@@ -22,11 +22,6 @@ std::vector<Header> views(const std::vector<std::pair<std::string, std::optional
   return views;
 }
 
-std::optional<std::string> owned(Bytes view) {
-  if (!view) return std::nullopt;
-  return std::string(*view);
-}
-
 Bytes bytes(const void* data, std::size_t size) {
   if (data == nullptr) return std::nullopt;
   return std::string_view(static_cast<const char*>(data), size);
@@ -232,9 +227,9 @@ void Record::detach() {
 }
 
 RecordData Record::release_copy() {
-  RecordData data{std::string(topic()), partition(),      offset(),           timestamp(),
-                  timestamp_type(),     owned(raw_key()), owned(raw_value()), {}};
-  for (const Header& header : raw_headers()) data.headers.emplace_back(header.name, owned(header.value));
+  RecordData data{std::string(topic()), partition(),          offset(), timestamp(), timestamp_type(),
+                  copy_of(raw_key()),   copy_of(raw_value()), {}};
+  for (const Header& header : raw_headers()) data.headers.emplace_back(header.name, copy_of(header.value));
   reset();
   return data;
 }

@@ -25,6 +25,11 @@ struct Header {
   std::optional<std::string_view> value;  ///< nullopt if null
 };
 
+/// A copy of the bytes that `view` views; nullopt if null.
+inline std::optional<std::string> copy_of(std::optional<std::string_view> view) {
+  return view ? std::optional(std::string(*view)) : std::nullopt;
+}
+
 enum class TimestampType : std::uint8_t { none, create_time, log_append_time };
 
 /// The fields of a record: to make a record that no broker delivered, or to change a copy.

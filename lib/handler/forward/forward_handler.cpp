@@ -16,11 +16,6 @@ constexpr std::size_t usual_record_limit = 1000000;
 /// Larger than any topic's limit, so that the client's own limit does not apply first.
 constexpr const char* largest_record = "100000000";
 
-std::optional<std::string> copy_of(std::optional<std::string_view> bytes) {
-  if (!bytes) return std::nullopt;
-  return std::string(*bytes);
-}
-
 /// The part that the headers of a retry and of a dead letter have in common.
 template <class Description>
 Description described(const Attempt& attempt) {
@@ -51,7 +46,7 @@ class ForwardHandler::Forward final : public kafka::DeliverySink {
   Forward(ForwardHandler& owner, Task task) : owner_(owner), task_(std::move(task)) {
     const Attempt attempt = task_.attempt(0);
     const auto& record = attempt.record.unread();
-    content_ = {copy_of(record.raw_key()), copy_of(record.raw_value()), headers_of(record)};
+    content_ = {kafka::copy_of(record.raw_key()), kafka::copy_of(record.raw_value()), headers_of(record)};
     if (task_.route() == Route::retry_topic)
       to_retry_topic(attempt);
     else

@@ -6,11 +6,8 @@ namespace laneway::handler {
 
 delivery::Headers headers_of(const kafka::Record& record) {
   delivery::Headers headers;
-  for (const auto& header : record.raw_headers()) {
-    auto& copy = headers.emplace_back();
-    copy.name = header.name;
-    if (header.value) copy.value = std::string(*header.value);
-  }
+  for (const auto& header : record.raw_headers())
+    headers.push_back({std::string(header.name), kafka::copy_of(header.value)});
   return headers;
 }
 

@@ -14,11 +14,7 @@ namespace {
 using handler::Item;
 using handler::Part;
 using handler::Parts;
-
-std::optional<std::string> copy_of(std::optional<std::string_view> bytes) {
-  if (!bytes) return std::nullopt;
-  return std::string(*bytes);
-}
+using kafka::copy_of;
 
 /// A copy of the record without its value.
 kafka::RecordData frame_of(const kafka::Record& record) {
