@@ -95,18 +95,6 @@ TEST_CASE_METHOD(WentBack, "a recreated topic is read and committed from its sta
   CHECK(log.lines({"offsets went back", "offset=5", "expected=103", "log_end=8"}) == 1);
 }
 
-TEST_CASE_METHOD(WentBack,
-                 "a recreated topic that has grown past the old offset is recognised by the last record") {
-  partition.add_end(0);
-  work();
-  partition.answers(0, 500);
-  partition.goes_back();
-  for (std::int64_t offset = 0; offset < 500; ++offset)
-    partition.log.push_back({kafka::Pop::record, offset, {}, 0, 1234});  // with another timestamp
-  REQUIRE(in_time([&] { return commit_offset() == 500; }));
-  CHECK(handler.started().size() == 503);
-}
-
 TEST_CASE_METHOD(WentBack, "a deleted topic that has grown past the lane's offset is read from its start") {
   partition.log.push_back({kafka::Pop::gone, 0, {}});
   partition.add_run(103, 110);  // where the client goes on, in the new topic
@@ -356,23 +344,6 @@ TEST_CASE("a corrupt batch holds the lane at its offset, and is read again later
   CHECK(test.lane->detail(test.now).source_error.empty());
 }
 
-TEST_CASE("a lane without an offset reads a corrupt batch again, and not the end of the log") {
-  TestLane test;
-  test.handler.open();
-  test.partition.log_start = 6;  // inside the batch
-  test.partition.log.push_back({kafka::Pop::corrupt, 5, {}, 0});
-  test.partition.add_run(8, 9);  // what a client may deliver after the corrupt batch
-  test.begin(kafka::no_offset);
-  test.work();
-  CHECK(test.commit() == 6);
-  test.partition.goes_back();
-  test.partition.add_run(6, 9);  // another replica has the batch intact
-  test.pass(seconds(31));
-  CHECK(test.partition.calls == std::vector<std::string>{"seek to 6"});
-  REQUIRE(test.until([&] { return test.commit() == 9; }));
-  CHECK(TestLane::sorted(test.handler.started()) == offsets(6, 9));
-}
-
 TEST_CASE("for a batch that cannot be decompressed, the size limit is named and no skip is advised") {
   TestLane test;
   test.partition.add_run(0, 3);
@@ -399,21 +370,6 @@ TEST_CASE("a lane that has taken all records before an open transaction waits th
   CHECK(test.lane->detail(test.now).open_transaction == 3);
   test.partition.open_transaction = -1;
   CHECK(test.lane->detail(test.now).open_transaction == -1);
-}
-
-TEST_CASE("an operator can skip corrupt records while they are read again") {
-  TestLane test;
-  test.handler.open();
-  test.partition.high_watermark = 9;
-  test.partition.log.push_back({kafka::Pop::corrupt, 0, {}, 0});
-  test.begin();
-  test.work();
-  test.pass(seconds(31));  // the client does not answer yet
-  CHECK(test.lane->skip(4, "disk failed", test.now) == Skip::passed_over);
-  test.partition.goes_back();
-  test.partition.add_run(5, 9);
-  REQUIRE(test.until([&] { return test.commit() == 9; }));
-  CHECK(TestLane::sorted(test.handler.started()) == offsets(5, 9));
 }
 
 TEST_CASE("an operator can skip corrupt records by their offset") {
