@@ -5,15 +5,16 @@
 // The rules are applied for each run of records, not for each record.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "config/config.h"
 #include "lane/commit/crash_gate.h"
 #include "lane/ledger/ledger.h"
 #include "lane/position/log_position.h"
-#include "lane/shared/lane_context.h"
 #include "lane/shared/lane_rate.h"
-#include "lane/stage/stages.h"
+#include "lane/shared/memory_plan.h"
 #include "lane/state/lane_state.h"
 #include "lane/state/lane_stats.h"
 
@@ -21,35 +22,46 @@ namespace laneway::lane {
 
 class HoldRules {
  public:
-  /// The members that can hold a lane, and those that are informed of a hold.
+  /// The limits and the members that can hold a lane, and those that are informed of a hold.
   struct Members {
+    const config::Lanes& lanes;
+    const MemoryPlan& memory;
     LaneState& state;
     const Ledger& ledger;
     const CrashGate& gate;
     const LogPosition& position;
     LaneRate& rate;
-    Stages& stages;
     LaneStats& stats;
   };
-  HoldRules(const LaneContext& context, const Members& members) : context_(context), lane_(members) {}
+  explicit HoldRules(const Members& members) : lane_(members) {}
 
-  void update(TimePoint now);
+  /// What the stages of the lane have, at a moment.
+  struct Work {
+    HoldBits blocked = 0;     ///< why nothing that is taken now could begin
+    std::uint64_t bytes = 0;  ///< memory of the records
+    bool due = false;         ///< a waiting record may begin
+  };
+  void update(const Work& work, TimePoint now);
   /// Sets or releases a reason of another owner. Returns true if the reason is new or has ended.
   bool set(Hold reason, bool present, TimePoint now);
   /// Writes the numbers of the state to the stats.
   void show();
+  /// What the stages know about a hold that lasts, for its words.
+  struct Cause {
+    bool waits_for_memory = false;  ///< records wait until there is memory for their results
+    bool keeps_pace = false;        ///< a downstream has asked for fewer calls
+  };
   /// Empty if the lane is not held.
-  std::vector<HeldBy> reasons() const;
+  std::vector<HeldBy> reasons(const Cause& cause) const;
   /// The reasons in words.
-  std::string held_by() const;
+  std::string held_by(const Cause& cause) const;
 
  private:
   /// Whether a reason is present, as far as it depends on the lane and not on its pools.
-  bool applies(Hold reason, TimePoint now);
-  bool waits_for_rate(TimePoint now);
-  HeldBy describe(const HoldReason& reason) const;
+  bool applies(Hold reason, const Work& work, TimePoint now);
+  bool waits_for_rate(bool due, TimePoint now);
+  HeldBy describe(const HoldReason& reason, const Cause& cause) const;
 
-  const LaneContext& context_;
   const Members lane_;
 };
 

@@ -32,7 +32,9 @@ Lane::Lane(const StoredCommit& start, const LaneContext& context, std::uint64_t 
       state_(context.lanes.pause_after),
       ledger_(ledger_of(start)),
       suspects_(start.suspects),
-      oldest_(context, id_, ledger_, state_, delayed(), *stats_),
+      oldest_(
+          {context.lanes, context.ledger, *context.stages.front().downstream, id_, ledger_, state_, *stats_},
+          delayed()),
       gate_(context, id_, ledger_, start),
       commits_(context, start, ledger_, suspects_, gate_, *stats_),
       rate_(context.rate, context.lanes.rate),
@@ -42,10 +44,10 @@ Lane::Lane(const StoredCommit& start, const LaneContext& context, std::uint64_t 
       silence_(context, id_.partition),
       prefetch_(context),
       stages_({context, id_, ledger_, oldest_, gate_, retry_step_, *stats_}, on_ready),
-      pause_(state_, rate_, stages_),
+      pause_(state_, rate_),
       intake_(context, {ledger_, position_, stages_, prefetch_, pause_, silence_, suspects_, *stats_},
               delayed()),
-      holds_(context, {state_, ledger_, gate_, position_, rate_, stages_, *stats_}) {
+      holds_({context.lanes, context.memory, state_, ledger_, gate_, position_, rate_, *stats_}) {
   stats_->delivered_offset.set(-1);
   stats_->lag.set(-1);
 }
@@ -85,7 +87,7 @@ Take Lane::take(TimePoint now) {
   if (stages_.due(now)) submit_due_retries(now);
   const auto allowed = rate_.room(now);
   if (allowed.none()) {
-    holds_.update(now);
+    update_holds(now);
     return Take::empty;
   }
   auto batch = stages_.new_batch();
@@ -99,14 +101,14 @@ Take Lane::take(TimePoint now) {
     stages_.add(std::move(batch), now);
     submit(now);
   }
-  holds_.update(now);
+  update_holds(now);
   prefetch_.after_run(*source_, fetched);
   return result;
 }
 
 void Lane::submit(TimePoint now) {
   stages_.submit(now);
-  holds_.update(now);
+  update_holds(now);
 }
 
 /// Whether failed records let new records pass. There must be new records.
@@ -171,14 +173,14 @@ void Lane::tick_source(TimePoint now) {
   tick_position(now);
   tick_pause(now);
   prefetch_.tick(*source_, state_.may_take(), position_.next(), now);
-  if (position_.tick_errors(*source_, state_.may_take(), now)) holds_.update(now);
+  if (position_.tick_errors(*source_, state_.may_take(), now)) update_holds(now);
 }
 
 void Lane::tick_position(TimePoint now) {
   const auto found = position_.tick(*source_, now);
   if (found == LogPosition::Found::nothing) return;
   if (found == LogPosition::Found::another_log) start_over();
-  holds_.update(now);
+  update_holds(now);
 }
 
 /// The log was replaced by another one: nothing that was known of the records is valid for it.
@@ -192,7 +194,7 @@ void Lane::start_over() {
 }
 
 void Lane::tick_pause(TimePoint now) {
-  if (seeks_beginning() || pause_.resume_due(now)) return resume(now);
+  if (seeks_beginning() || pause_.resume_due(work_left(), now)) return resume(now);
   if (!pause_.pause_due(now)) return;
   if (!state_.has(Hold::suspended)) take_what_is_fetched(now);  // nothing more is wanted then
   // The hold may have ended meanwhile; a lane that is not held would never resume its client.
@@ -201,7 +203,7 @@ void Lane::tick_pause(TimePoint now) {
   holds_.show();
   // For operators, a lane that they have suspended is not paused.
   const auto level = state_.held_by_itself() ? telemetry::Level::info : telemetry::Level::debug;
-  id_.log("lane paused", ledger_.committable(), holds_.held_by(), level);
+  id_.log("lane paused", ledger_.committable(), holds_.held_by(cause_of_hold()), level);
 }
 
 void Lane::resume(TimePoint now) {
@@ -259,7 +261,7 @@ TimePoint Lane::next_retry(TimePoint due, TimePoint now) {
 /// Records may be left in the buffer after a hold that ended by the clock or by another lane. The client does
 /// not signal them: it signals only when a buffer was empty.
 TimePoint Lane::tick_take(TimePoint now) {
-  if (state_.has(Hold::rate_limited)) holds_.update(now);
+  if (state_.has(Hold::rate_limited)) update_holds(now);
   if (intake_.not_empty() && state_.may_take() && work(now)) return now;
   return state_.has(Hold::rate_limited) ? std::max(rate_.ready_at(now), now + milliseconds(1))
                                         : TimePoint::max();
@@ -297,8 +299,9 @@ void Lane::follow_suspensions(TimePoint now) {
 }
 
 LaneDetail Lane::detail(TimePoint now) const {
-  LaneDetail detail{holds_.held_by(), {}, errors_.why(), errors_.failing(now), {}, commits_.suspended_ms()};
-  detail.hold_reasons = holds_.reasons();
+  LaneDetail detail{holds_.held_by(cause_of_hold()), {}, errors_.why(), errors_.failing(now), {},
+                    commits_.suspended_ms()};
+  detail.hold_reasons = holds_.reasons(cause_of_hold());
   for (const auto* line : stages_.lines()) {
     const auto& error = line->attempts().log().last_error();
     if (error && (!detail.last_error || error->at_ms > detail.last_error->at_ms)) detail.last_error = error;
@@ -333,7 +336,7 @@ Skip Lane::skip(std::int64_t offset, const std::string& reason, TimePoint now) {
   if (state_.state() == State::draining || state_.state() == State::revoked) return Skip::leaving;
   if (position_.corrupt() && offset >= position_.next()) {
     const auto answer = position_.pass_over_corrupt(*source_, offset, reason);
-    holds_.update(now);
+    update_holds(now);
     return answer;
   }
   if (context_.forward == nullptr) return Skip::no_dead_letters;

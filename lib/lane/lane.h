@@ -150,6 +150,13 @@ class Lane {
            state_.has(Hold::suspended);
   }
   void submit(TimePoint now);
+  /// While records that finish can end a hold, each of their claims signals the loop.
+  void update_holds(TimePoint now) {
+    holds_.update({stages_.blocked(now), stages_.bytes(), stages_.due(now)}, now);
+    stages_.set_eager(state_.state() == State::draining || state_.has(Hold::window_full) ||
+                      state_.has(Hold::memory_full) || gate_.careful());
+  }
+  HoldRules::Cause cause_of_hold() const { return {stages_.waits_for_memory(), stages_.keeps_pace()}; }
   void submit_due_retries(TimePoint now);
   bool submit_due_retries(Stage& stage, Line& line, TimePoint now);
   bool leaves_turn_to_new(const Line& line) const;
@@ -163,6 +170,10 @@ class Lane {
   void tick_source(TimePoint now);
   void tick_position(TimePoint now);
   void tick_pause(TimePoint now);
+  /// How long the records that the lane has last; nullopt if no service time is known.
+  std::optional<Duration> work_left() const {
+    return stages_.service_known() ? std::optional(stages_.time_left()) : std::nullopt;
+  }
   void resume(TimePoint now);
   void tick_oldest(TimePoint now);
   TimePoint tick_silence(TimePoint now);

@@ -10,10 +10,10 @@ namespace laneway::lane {
 std::optional<OldestWatch::Outlived> OldestWatch::tick(const Waiting& waiting, bool works, TimePoint now) {
   works_ = works;
   if (out()) last_out_ = now;
-  const auto oldest = ledger_.oldest_incomplete();
+  const auto oldest = lane_.ledger.oldest_incomplete();
   if (!oldest) {
-    stats_.oldest.since_ns.set(0);
-    stats_.oldest.due_ns.set(0);
+    lane_.stats.oldest.since_ns.set(0);
+    lane_.stats.oldest.due_ns.set(0);
     since_ = {};
     return {};
   }
@@ -21,10 +21,10 @@ std::optional<OldestWatch::Outlived> OldestWatch::tick(const Waiting& waiting, b
     since_ = now;
     outlived_seen_ = false;
     done_before_ = done_before(oldest->sequence, waiting);
-    stats_.oldest.due_ns.set(due_since(oldest->sequence, waiting, now).time_since_epoch().count());
+    lane_.stats.oldest.due_ns.set(due_since(oldest->sequence, waiting, now).time_since_epoch().count());
   }
   seen_ = oldest->sequence;
-  stats_.oldest.since_ns.set(since_.time_since_epoch().count());
+  lane_.stats.oldest.since_ns.set(since_.time_since_epoch().count());
   const auto why = outlived(now);
   if (!why) return {};
   return Outlived{oldest->sequence, *why, !std::exchange(outlived_seen_, true)};
@@ -42,7 +42,7 @@ TimePoint OldestWatch::due_since(Sequence oldest, const Waiting& waiting, TimePo
 
 /// How many records were finished when this record first failed or, if it has not failed, became the oldest.
 std::uint64_t OldestWatch::done_before(Sequence oldest, const Waiting& waiting) const {
-  auto done = ledger_.done();
+  auto done = lane_.ledger.done();
   const auto look = [&](const handler::Item& item) {
     if (item.sequence == oldest && item.failures) done = std::min(done, item.failures->done_before);
   };
@@ -53,13 +53,13 @@ std::uint64_t OldestWatch::done_before(Sequence oldest, const Waiting& waiting) 
 /// The window is full because the oldest record stays while others pass. If records run in order, records
 /// that wait for their keys fill the window too; then the oldest record is only the next one.
 bool OldestWatch::overtaken() const {
-  if (!state_.has(Hold::window_full)) return false;
-  return context_.lanes.order == config::Order::none ||
-         ledger_.done() - done_before_ >= context_.lanes.max_incomplete / 2;
+  if (!lane_.state.has(Hold::window_full)) return false;
+  return lane_.lanes.order == config::Order::none ||
+         lane_.ledger.done() - done_before_ >= lane_.lanes.max_incomplete / 2;
 }
 
 std::optional<delivery::DeadLetterReason> OldestWatch::outlived(TimePoint now) const {
-  const auto limit = context_.ledger.max_age;
+  const auto limit = lane_.rules.max_age;
   if (delayed_ || since_ == TimePoint{}) return {};
   if (out()) return {};
   if (limit > Duration::zero() && now - std::max(since_, last_out_) >= limit)
@@ -69,18 +69,17 @@ std::optional<delivery::DeadLetterReason> OldestWatch::outlived(TimePoint now) c
 }
 
 void OldestWatch::report(const OldestRecord& record, TimePoint now) const {
-  telemetry::warn(
-      "a record holds back the commits",
-      {{"topic", id_.partition.topic},
-       {"partition", id_.partition.partition},
-       {"offset", record.offset},
-       {"epoch", id_.epoch},
-       {"age_ms", now - since_},
-       {"records_behind", ledger_.window() - 1},
-       {"place", name_of(record.phase)},
-       {"attempt", record.attempt},
-       {"error", record.error},
-       {"policy", context_.ledger.policy == config::LedgerPolicy::hold ? "hold" : "dead_letter"}});
+  telemetry::warn("a record holds back the commits",
+                  {{"topic", lane_.id.partition.topic},
+                   {"partition", lane_.id.partition.partition},
+                   {"offset", record.offset},
+                   {"epoch", lane_.id.epoch},
+                   {"age_ms", now - since_},
+                   {"records_behind", lane_.ledger.window() - 1},
+                   {"place", name_of(record.phase)},
+                   {"attempt", record.attempt},
+                   {"error", record.error},
+                   {"policy", lane_.rules.policy == config::LedgerPolicy::hold ? "hold" : "dead_letter"}});
 }
 
 }  // namespace laneway::lane

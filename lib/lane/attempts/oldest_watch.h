@@ -8,10 +8,11 @@
 #include <optional>
 #include <vector>
 
+#include "config/config.h"
 #include "delivery/dead_letter/dead_letter.h"
 #include "lane/ledger/ledger.h"
 #include "lane/ledger/waiting_records.h"
-#include "lane/shared/lane_context.h"
+#include "lane/shared/downstream.h"
 #include "lane/state/lane_detail.h"
 #include "lane/state/lane_id.h"
 #include "lane/state/lane_state.h"
@@ -21,10 +22,18 @@ namespace laneway::lane {
 
 class OldestWatch {
  public:
+  /// What the watch looks at, and the numbers that it writes. The settings follow those of the service.
+  struct Members {
+    const config::Lanes& lanes;
+    const config::Ledger& rules;
+    const Downstream& downstream;  ///< of the first stage
+    const LaneId& id;
+    const Ledger& ledger;
+    const LaneState& state;
+    LaneStats& stats;
+  };
   /// `delayed`: the topic is a retry topic, in which records are meant to wait.
-  OldestWatch(const LaneContext& context, const LaneId& id, const Ledger& ledger, const LaneState& state,
-              bool delayed, LaneStats& stats)
-      : context_(context), id_(id), ledger_(ledger), state_(state), stats_(stats), delayed_(delayed) {}
+  OldestWatch(const Members& members, bool delayed) : lane_(members), delayed_(delayed) {}
 
   struct Outlived {
     Sequence sequence;
@@ -50,14 +59,10 @@ class OldestWatch {
   using Waiting = std::vector<const WaitingRecords*>;
   TimePoint due_since(Sequence oldest, const Waiting& waiting, TimePoint now) const;
   std::uint64_t done_before(Sequence oldest, const Waiting& waiting) const;
-  bool out() const { return !works_ || !context_.stages.front().downstream->closed(); }
+  bool out() const { return !works_ || !lane_.downstream.closed(); }
   bool overtaken() const;
 
-  const LaneContext& context_;
-  const LaneId& id_;
-  const Ledger& ledger_;
-  const LaneState& state_;
-  LaneStats& stats_;
+  const Members lane_;
   const bool delayed_;
   Sequence seen_ = 0;
   TimePoint since_{};

@@ -19,13 +19,13 @@ bool FetchPause::pause_due(TimePoint now) {
   return state_.held_by_other_than(Hold::rate_limited) || rate_is_reason(now);
 }
 
-bool FetchPause::resume_due(TimePoint now) {
+bool FetchPause::resume_due(std::optional<Duration> work_left, TimePoint now) {
   if (state_.state() != State::paused) return false;
   if (!state_.held_by_anything()) return true;
   if (state_.held_lastingly() || rate_is_reason(now)) return false;
   // Fetching starts again while the remaining work lasts until the first record arrives.
   const auto lead = 2 * (latency_ + between_looks);
-  return stages_.service_known() && stages_.time_left() <= lead;
+  return work_left && *work_left <= lead;
 }
 
 void FetchPause::record_came(Histogram& latencies, TimePoint now) {

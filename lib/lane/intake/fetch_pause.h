@@ -10,18 +10,17 @@
 #include "base/histogram.h"
 #include "base/time.h"
 #include "lane/shared/lane_rate.h"
-#include "lane/stage/stages.h"
 #include "lane/state/lane_state.h"
 
 namespace laneway::lane {
 
 class FetchPause {
  public:
-  FetchPause(const LaneState& state, LaneRate& rate, const Stages& stages)
-      : state_(state), rate_(rate), stages_(stages) {}
+  FetchPause(const LaneState& state, LaneRate& rate) : state_(state), rate_(rate) {}
 
   bool pause_due(TimePoint now);
-  bool resume_due(TimePoint now);
+  /// `work_left`: how long the records that the lane has last; nullopt if not known.
+  bool resume_due(std::optional<Duration> work_left, TimePoint now);
 
   void resumed(TimePoint now) { resumed_at_ = now; }
   /// Whether the first record after a resume is awaited.
@@ -34,7 +33,6 @@ class FetchPause {
 
   const LaneState& state_;
   LaneRate& rate_;
-  const Stages& stages_;
   std::optional<TimePoint> resumed_at_;
   Duration latency_ = milliseconds(20);  // from a resume to the first record
 };

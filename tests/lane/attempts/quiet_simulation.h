@@ -134,7 +134,9 @@ class QuietSimulation {
           state_(seconds(5)),
           ledger_(ledger_of(committed())),
           suspects_(committed().suspects),
-          oldest_(process.context, id_, ledger_, state_, false, stats_),
+          oldest_({process.context.lanes, process.context.ledger, process.downstream, id_, ledger_, state_,
+                   stats_},
+                  false),
           attempts_(process.context, process.downstream, false, {id_, ledger_, oldest_, step_}),
           ids_(id_.partition),
           next_(log.committed) {}
