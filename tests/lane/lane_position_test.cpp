@@ -125,15 +125,6 @@ TEST_CASE_METHOD(WentBack, "a topic that a broker briefly did not know goes on a
   CHECK(TestLane::sorted(handler.started()) == offsets(100, 104));
 }
 
-TEST_CASE_METHOD(WentBack, "when offsets go back in the middle of a run, the records before are kept") {
-  partition.add_run(103, 105);
-  partition.add_run(5, 8);
-  work();
-  CHECK(in_doubt(*this));
-  REQUIRE(until_outstanding(0));
-  CHECK(TestLane::sorted(handler.started()) == offsets(100, 105));
-}
-
 TEST_CASE("a committed offset beyond the end of the log is invalid: the lane begins at the log's start") {
   TestLane test;
   const CompletionMap map{100, {{103, 105}}};
@@ -219,19 +210,6 @@ TEST_CASE("retention that overtakes a running lane is reported and counted, but 
   REQUIRE(test.until([&] { return test.commit() == 111; }));
   CHECK(log.lines({"offset gap", "expected=7", "offset=110", "missing=100", "retention"}) == 1);
   CHECK(test.lane->stats().expired.get() == 100);
-}
-
-TEST_CASE("retention that has deleted all remaining records is counted at the end of the partition") {
-  TestLane test;
-  test.handler.open();
-  test.partition.log_start = 0;
-  test.partition.add_run(0, 3);
-  test.begin();
-  REQUIRE(test.until([&] { return test.commit() == 3; }));
-  test.partition.log_start = 50;
-  test.partition.add_end(50);
-  REQUIRE(test.until([&] { return test.commit() == 50; }));
-  CHECK(test.lane->stats().expired.get() == 47);
 }
 
 TEST_CASE("a paused lane notices that retention has overtaken it, and its lag has the existing records") {
@@ -342,20 +320,6 @@ TEST_CASE("a corrupt batch holds the lane at its offset, and is read again later
   test.pass(seconds(11));
   REQUIRE(test.until([&] { return test.commit() == 6; }));
   CHECK(test.lane->detail(test.now).source_error.empty());
-}
-
-TEST_CASE("for a batch that cannot be decompressed, the size limit is named and no skip is advised") {
-  TestLane test;
-  test.partition.add_run(0, 3);
-  test.partition.log.push_back({kafka::Pop::not_decompressed, 3, {}, 0});
-  test.begin();
-  test.handler.open();
-  REQUIRE(test.until([&] { return test.commit() == 3; }));
-  CHECK(test.lane->state() == State::held);
-  const auto error = test.lane->detail(test.now).source_error;
-  CHECK(error.find("the batch of records at offset 3 cannot be decompressed") == 0);
-  CHECK(error.find("raise kafka.receive.message.max.bytes") != std::string::npos);
-  CHECK(error.find("skip") == std::string::npos);
 }
 
 TEST_CASE("a lane that has taken all records before an open transaction waits there") {

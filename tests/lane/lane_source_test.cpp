@@ -1,10 +1,9 @@
-// The requests of a lane to its client: wake-ups.
+// The requests of a lane to its client: wake-ups, and what cannot be read.
 #include "catch.h"
 #include "lane/support.h"
 
 using namespace laneway;
 using namespace laneway::lane;
-using handler::Outcome;
 
 namespace {
 
@@ -71,14 +70,14 @@ TEST_CASE("the first record after a resume measures the latency of the resume") 
   CHECK(latency.sum == milliseconds(5));
 }
 
-TEST_CASE("an error of the partition is reported, and the records after it are taken") {
-  CapturedLog log;
+TEST_CASE("a partition with an error is asked again every half minute") {
   TestLane test;
-  test.handler.open();
-  test.partition.add(0);
-  test.partition.log.push_back({kafka::Pop::error, 1, {}, 0});
-  test.partition.add(1);
-  test.begin();
-  REQUIRE(test.until([&] { return test.commit_offset() == 2; }));
-  CHECK(log.lines({"partition error", "partition=3", "simulated"}) == 1);
+  test.partition.log.push_back({kafka::Pop::error, 7, {}, 0});
+  test.begin(7);
+  test.work();
+  test.pass(seconds(29));
+  CHECK(test.partition.calls == nothing);
+  test.pass(seconds(1));
+  CHECK(test.partition.calls == std::vector<std::string>{"seek to 7"});
+  CHECK(test.lane->detail(test.now).source_error == "simulated");
 }
