@@ -52,6 +52,8 @@ struct Commit {
 struct RetryDelay {
   std::string text;  ///< as it was written, because the topic's name contains it
   Duration duration{};
+
+  bool operator==(const RetryDelay&) const = default;
 };
 
 struct Retry {

@@ -24,6 +24,8 @@ struct SimulateSettings {
   struct Sleep {
     Duration p50 = milliseconds(10);
     std::optional<Duration> p99;
+
+    bool operator==(const Sleep&) const = default;
   } sleep;
   Duration spin{};                            ///< processor time, in addition to the sleep
   double fail = 0;                            ///< fraction of the attempts that fail with the answer retry
@@ -90,6 +92,9 @@ struct PluginSettings {
   Duration timeout = seconds(30);
   std::string config = "{}";        ///< the section handler.plugin.config as JSON
   std::string shown_config = "{}";  ///< the same as YAML, without texts that may be secret
+
+  /// Of the section.
+  bool operator==(const PluginSettings& other) const { return config == other.config; }
 };
 
 /// `handler.produce`: writes each record to a topic; a record is done when all in-sync replicas have it.

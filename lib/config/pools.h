@@ -21,6 +21,7 @@ struct AdaptiveLimit {
   LimitAlgorithm algorithm = LimitAlgorithm::none;
   std::uint32_t min = 1;  ///< the maximum is `workers`
 
+  bool operator==(const AdaptiveLimit&) const = default;
   bool enabled() const { return algorithm != LimitAlgorithm::none; }
 };
 
@@ -48,6 +49,8 @@ struct Route {
     std::string text;  ///< the whole text, or its beginning if `prefix`; empty if the pools are taken in turn
     bool prefix = false;
     std::string pool;
+
+    bool operator==(const Row&) const = default;
   };
   Selector by;
   std::vector<Row> rows;  ///< the first row that matches decides

@@ -1,16 +1,20 @@
 // One setting: its name, the values that are right, and how a value goes into a Config and comes out as YAML
 // again.
 //
-// The builders below make the rows of the tables in schema/ and handlers/. `access` is a generic lambda from
-// a Config, const or not, to the field, so that the default of a setting is written only once, with the
-// field. Pure, except for the properties that file_property makes: they read the file when they are set.
+// The rows of the tables in schema/ and handlers/ are Properties. A row's Form has the type and the range,
+// and reads and prints a field; `access` is a generic lambda from a Config, const or not, to the field or to
+// a tuple of fields, so that the default of a setting is written only once, with the field. Pure, except for
+// the properties with the form file(): they read the file when they are set.
 #pragma once
 
 #include <charconv>
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -50,69 +54,137 @@ inline constexpr Reload in_flight = Reload::in_flight();
 inline constexpr Reload handler_at_start = Reload::restart("the handler is created at the start");
 inline constexpr Reload clients_at_start = Reload::restart("the Kafka clients are created at the start");
 
-struct Property {
-  Property(std::string name_, Reload reload_, std::string expects_, std::string description_)
-      : name(std::move(name_)),
-        reload(reload_),
-        expects(std::move(expects_)),
-        description(std::move(description_)) {}
-
-  std::string name;  ///< dotted: lanes.workers
-  Reload reload;
-  std::string expects;      ///< type and range: "a duration from 1ms to 1h"
-  std::string description;  ///< one to three sentences
-  std::string example;      ///< YAML, if no default is useful
-  std::uint64_t most = 0;   ///< the largest right number, or size in bytes
+/// What the right values of a setting are.
+struct Shape {
+  std::string expects;     ///< type and range: "a duration from 1ms to 1h"
+  std::uint64_t most = 0;  ///< the largest right number, or size in bytes
   /// Takes a list or a map as well: --set and the environment may write it in YAML's flow style.
   bool structured = false;
   bool list = false;  ///< takes a list of single values
+  /// Whether a value contains a secret; not set if no value does.
+  std::function<bool(const Node&)> holds_secret;
+};
+
+/// `set` puts a value into a field, or returns why the value is wrong; `print`: the field as YAML.
+template <class Set, class Print>
+struct Form : Shape {
+  Form(std::string expects_, Set set_, Print print_) : set(std::move(set_)), print(std::move(print_)) {
+    expects = std::move(expects_);
+  }
+
+  Set set;
+  Print print;
+};
+
+struct Property : Shape {
+  template <class Form, class Access>
+  Property(std::string name_, Reload reload_, const Form& form, Access access, std::string description_,
+           std::string example_ = "")
+      : Shape(form),
+        name(std::move(name_)),
+        reload(reload_),
+        description(std::move(description_)),
+        example(std::move(example_)),
+        set([access, set_field = form.set](Config& config, const Node& node) -> std::optional<BadValue> {
+          return set_field(access(config), node);
+        }),
+        print(
+            [access, print_field = form.print](const Config& config) { return print_field(access(config)); }),
+        same([access](const Config& a, const Config& b) { return access(a) == access(b); }) {}
+
+  std::string name;  ///< dotted: lanes.workers
+  Reload reload;
+  std::string description;  ///< one to three sentences
+  std::string example;      ///< YAML, if no default is useful
   /// Sets the value, or returns why it is wrong.
   std::function<std::optional<BadValue>(Config&, const Node&)> set;
-  /// As YAML in one line; empty if the setting is not set.
+  /// The value in force as YAML in one line.
   std::function<std::string(const Config&)> print;
-  /// For settings whose printed form leaves out a secret; otherwise not set, and printed forms are compared.
-  std::function<bool(const Config&, const Config&)> equal;
+  std::function<bool(const Config&, const Config&)> same;
   /// Why this change needs a restart, although others of this setting do not; empty if it does not. Not set
   /// for settings whose changes are all alike.
   std::function<std::string_view(const Config&, const Config&)> restart_for;
-  /// Whether a value contains a secret; not set if no value does.
-  std::function<bool(const Node&)> holds_secret;
-
-  bool same(const Config& a, const Config& b) const { return equal ? equal(a, b) : print(a) == print(b); }
 };
+
+using Rows = std::vector<Property>;
+
+inline void append(Rows& table, const Rows& rows) { table.insert(table.end(), rows.begin(), rows.end()); }
+inline Rows joined(std::initializer_list<Rows> parts) {
+  Rows table;
+  for (const Rows& rows : parts) append(table, rows);
+  return table;
+}
+
+/// From a Config to one of its fields, and from any struct to two of its fields.
+#define AT(field) \
+  [](auto& config) -> auto& { return config.field; }
+template <class One, class Other>
+auto both(One one, Other other) {
+  return [=](auto& whole) { return std::tie(std::invoke(one, whole), std::invoke(other, whole)); };
+}
+
+/// The row of a setting whose change needs a restart only if `decisive` returns something else of the Config.
+template <class Decisive>
+Property restarting(Property row, std::string_view reason, Decisive decisive) {
+  row.restart_for = [=](const Config& a, const Config& b) {
+    return decisive(a) == decisive(b) ? std::string_view() : reason;
+  };
+  return row;
+}
 
 inline Error wrong_value(std::string what) { return {ErrorKind::configuration, std::move(what), ""}; }
 
-/// A setting of one scalar. `parse`: text to Result of the field's type; `print`: the field to YAML.
-template <class Access, class Parse, class Print>
-Property scalar_property(std::string name, Reload reload, std::string expects, std::string description,
-                         Access access, Parse parse, Print print) {
-  Property property(std::move(name), reload, std::move(expects), std::move(description));
-  property.set = [access, parse](Config& config, const Node& node) -> std::optional<BadValue> {
-    if (!node.is_scalar()) return BadValue{node, ""};
-    auto parsed = parse(node.text);
-    if (!parsed) return BadValue{node, parsed.error().message};
-    access(config) = std::move(parsed).value();
-    return std::nullopt;
+/// For the forms below: `parse` is a function from a text to a Result, and a check one from a text to the
+/// reason why it is wrong, empty if it is right.
+template <class Check>
+auto checked(Check check) {
+  return [check](const std::string& text) -> Result<std::string> {
+    std::string what = check(text);
+    if (!what.empty()) return wrong_value(std::move(what));
+    return text;
   };
-  property.print = [access, print](const Config& config) { return print(access(config)); };
-  property.equal = [access](const Config& a, const Config& b) { return access(a) == access(b); };
-  return property;
+}
+
+template <class Check>
+auto empty_or(Check check) {
+  return [check](const std::string& text) { return text.empty() ? std::string() : check(text); };
+}
+
+struct AnyValue {
+  std::string operator()(const auto&) const { return ""; }
+};
+
+template <class Field, class Parse>
+std::optional<BadValue> set_scalar(Field& field, const Node& node, const Parse& parse) {
+  if (!node.is_scalar()) return BadValue{node, ""};
+  auto parsed = parse(node.text);
+  if (!parsed) return BadValue{node, parsed.error().message};
+  field = std::move(parsed).value();
+  return std::nullopt;
+}
+
+template <class Parse, class Print>
+auto scalar(std::string expects, Parse parse, Print print) {
+  return Form(
+      std::move(expects), [parse](auto& field, const Node& node) { return set_scalar(field, node, parse); },
+      print);
+}
+
+/// Of a setting that takes lists or maps.
+template <class Set, class Print>
+auto structured(std::string expects, Set set, Print print) {
+  Form form(std::move(expects), std::move(set), std::move(print));
+  form.structured = true;
+  return form;
 }
 
 /// A list of scalars; a single scalar may be written without the brackets. `check` sees the whole list.
-template <class Access, class Parse, class Print, class Check>
-Property list_property(std::string name, Reload reload, std::string expects, std::string description,
-                       Access access, Parse parse, Print print, Check check) {
-  Property property(std::move(name), reload, std::move(expects), std::move(description));
-  property.structured = true;
-  property.list = true;
-  property.set = [access, parse, check](Config& config, const Node& node) -> std::optional<BadValue> {
+template <class Parse, class Check = AnyValue, class Print = std::string (*)(std::string_view)>
+auto list(std::string expects, Parse parse, Check check = {}, Print print = yaml_scalar) {
+  const auto set = [parse, check](auto& field, const Node& node) -> std::optional<BadValue> {
     if (!node.is_list() && !node.is_scalar()) return BadValue{node, ""};
-    const std::vector<Node> items = node.is_list() ? node.items : std::vector<Node>{node};
-    auto& field = access(config);
     field.clear();
-    for (const Node& item : items) {
+    for (const Node& item : node.is_list() ? node.items : std::vector<Node>{node}) {
       if (!item.is_scalar()) return BadValue{item, "an element of the list is not a single value"};
       auto parsed = parse(item.text);
       if (!parsed) return BadValue{item, parsed.error().message};
@@ -121,34 +193,35 @@ Property list_property(std::string name, Reload reload, std::string expects, std
     std::string what = check(field);
     return what.empty() ? std::nullopt : std::optional(BadValue{node, std::move(what)});
   };
-  property.print = [access, print](const Config& config) {
+  auto form = structured(std::move(expects), set, [print](const auto& field) {
     std::vector<std::string> items;
-    for (const auto& item : access(config)) items.push_back(print(item));
+    for (const auto& item : field) items.push_back(print(item));
     return "[" + join(items, ", ") + "]";
-  };
-  return property;
+  });
+  form.list = true;
+  return form;
+}
+
+/// As YAML in one line.
+inline std::string flow_map(const std::vector<std::string>& items) {
+  return items.empty() ? "{}" : "{ " + join(items, ", ") + " }";
 }
 
 /// A map. `set_entry` adds an entry, or returns why it is wrong; `print_item`: key and value to YAML.
-template <class Access, class SetEntry, class PrintItem>
-Property map_property(std::string name, Reload reload, std::string expects, std::string description,
-                      Access access, SetEntry set_entry, PrintItem print_item) {
-  Property property(std::move(name), reload, std::move(expects), std::move(description));
-  property.structured = true;
-  property.set = [access, set_entry](Config& config, const Node& node) -> std::optional<BadValue> {
+template <class SetEntry, class PrintItem>
+auto map(std::string expects, SetEntry set_entry, PrintItem print_item) {
+  const auto set = [set_entry](auto& field, const Node& node) -> std::optional<BadValue> {
     if (!node.is_map() && !node.is_null()) return BadValue{node, ""};
-    auto& map = access(config);
-    map.clear();
+    field.clear();
     for (const Entry& entry : node.entries)
-      if (auto bad = set_entry(map, entry)) return bad;
+      if (auto bad = set_entry(field, entry)) return bad;
     return std::nullopt;
   };
-  property.print = [access, print_item](const Config& config) {
+  return structured(std::move(expects), set, [print_item](const auto& field) {
     std::vector<std::string> items;
-    for (const auto& [key, value] : access(config)) items.push_back(print_item(key, value));
-    return items.empty() ? std::string("{}") : "{ " + join(items, ", ") + " }";
-  };
-  return property;
+    for (const auto& [key, value] : field) items.push_back(print_item(key, value));
+    return flow_map(items);
+  });
 }
 
 template <class Number>
@@ -162,147 +235,134 @@ Result<Number> parse_number(const std::string& text, Number min, Number max) {
   return value;
 }
 
-template <class Access>
-Property count(std::string name, Reload reload, std::uint64_t min, std::uint64_t max, std::string description,
-               Access access) {
-  using Number = std::remove_reference_t<decltype(access(std::declval<Config&>()))>;
-  const auto parse = [min, max](const std::string& text) {
-    return parse_number<Number>(text, static_cast<Number>(min), static_cast<Number>(max));
+/// Of any type of whole numbers.
+inline auto count(std::uint64_t min, std::uint64_t max) {
+  const auto set = [min, max]<class Number>(Number& field, const Node& node) {
+    return set_scalar(field, node, [min, max](const std::string& text) {
+      return parse_number(text, static_cast<Number>(min), static_cast<Number>(max));
+    });
   };
-  auto property = scalar_property(
-      std::move(name), reload, "a whole number from " + std::to_string(min) + " to " + std::to_string(max),
-      std::move(description), access, parse, [](Number n) { return std::to_string(n); });
-  property.most = max;
-  return property;
+  Form form("a whole number from " + std::to_string(min) + " to " + std::to_string(max), set,
+            [](auto number) { return std::to_string(number); });
+  form.most = max;
+  return form;
 }
 
-/// A duration within bounds, for scalar_property.
-inline auto parse_duration_within(Duration min, Duration max) {
-  return [min, max](const std::string& text) -> Result<Duration> {
-    auto parsed = parse_duration(text);
+/// For scalar().
+template <class Value>
+auto within(Result<Value> (*parse)(std::string_view), std::type_identity_t<Value> min,
+            std::type_identity_t<Value> max) {
+  return [parse, min, max](const std::string& text) -> Result<Value> {
+    auto parsed = parse(text);
     if (parsed && (*parsed < min || *parsed > max)) return wrong_value("it is out of range");
     return parsed;
   };
 }
 
-template <class Access>
-Property duration(std::string name, Reload reload, Duration min, Duration max, std::string description,
-                  Access access) {
-  return scalar_property(
-      std::move(name), reload,
+inline auto duration(Duration min, Duration max) {
+  return scalar(
       "a duration from " + print_duration(min) + " to " + print_duration(max) + ", such as 500ms, 2s or 1m",
-      std::move(description), access, parse_duration_within(min, max), print_duration);
+      within(parse_duration, min, max), print_duration);
 }
 
-template <class Access>
-Property size(std::string name, Reload reload, std::uint64_t min, std::uint64_t max, std::string description,
-              Access access) {
-  const auto parse = [min, max](const std::string& text) -> Result<std::uint64_t> {
-    auto parsed = parse_size(text);
-    if (parsed && (*parsed < min || *parsed > max)) return wrong_value("it is out of range");
-    return parsed;
-  };
-  auto property =
-      scalar_property(std::move(name), reload,
-                      "a size from " + print_size(min) + " to " + print_size(max) + ", such as 64MiB or 1GiB",
-                      std::move(description), access, parse, print_size);
-  property.most = max;
-  return property;
+inline auto size(std::uint64_t min, std::uint64_t max) {
+  auto form = scalar("a size from " + print_size(min) + " to " + print_size(max) + ", such as 64MiB or 1GiB",
+                     within(parse_size, min, max), print_size);
+  form.most = max;
+  return form;
 }
 
 /// From 0 to 1.
-template <class Access>
-Property fraction(std::string name, Reload reload, std::string description, Access access) {
+inline auto fraction() {
   const auto print = [](double value) {
     std::string text(32, '\0');
     text.resize(static_cast<std::size_t>(std::to_chars(text.data(), text.data() + text.size(), value).ptr -
                                          text.data()));
     return text;
   };
-  return scalar_property(
-      std::move(name), reload, "a number from 0 to 1, such as 0.01", std::move(description), access,
+  return scalar(
+      "a number from 0 to 1, such as 0.01",
       [](const std::string& text) { return parse_number<double>(text, 0.0, 1.0); }, print);
 }
 
-/// One of several words, each with its value.
-template <class Value, class Access>
-Property choice(std::string name, Reload reload, std::vector<std::pair<std::string, Value>> words,
-                std::string description, Access access) {
+/// The words of an enumeration.
+template <class Value>
+using Words = std::vector<std::pair<std::string, Value>>;
+
+template <class Value>
+std::optional<Value> value_of(const Words<Value>& words, std::string_view text) {
+  for (const auto& [word, value] : words)
+    if (word == text) return value;
+  return std::nullopt;
+}
+/// Empty if the value has no word.
+template <class Value>
+std::string word_of(const Words<Value>& words, Value value) {
+  for (const auto& [word, other] : words)
+    if (other == value) return word;
+  return "";
+}
+
+template <class Value>
+auto choice(Words<Value> words) {
   std::vector<std::string> names;
   for (const auto& [word, value] : words) names.push_back(word);
   const auto parse = [words](const std::string& text) -> Result<Value> {
-    for (const auto& [word, value] : words)
-      if (word == text) return value;
+    if (const auto value = value_of(words, text)) return *value;
     return wrong_value("");
   };
-  const auto print = [words](Value field) {
-    for (const auto& [word, value] : words)
-      if (value == field) return word;
-    return std::string();
-  };
-  return scalar_property(std::move(name), reload, "one of " + join(names, ", "), std::move(description),
-                         access, parse, print);
+  return scalar("one of " + join(names, ", "), parse, [words](Value value) { return word_of(words, value); });
 }
 
-template <class Access>
-Property flag(std::string name, Reload reload, std::string description, Access access) {
-  auto property = choice<bool>(std::move(name), reload, {{"true", true}, {"false", false}},
-                               std::move(description), access);
-  property.expects = "true or false";
-  return property;
+inline auto flag() {
+  auto form = choice<bool>({{"true", true}, {"false", false}});
+  form.expects = "true or false";
+  return form;
 }
 
-/// `check` returns why the text is wrong, or an empty string.
-template <class Access, class Check>
-Property text(std::string name, Reload reload, std::string expects, std::string description, Access access,
-              Check check) {
-  const auto parse = [check](const std::string& value) -> Result<std::string> {
-    std::string what = check(value);
-    if (!what.empty()) return wrong_value(std::move(what));
-    return value;
-  };
-  return scalar_property(std::move(name), reload, std::move(expects), std::move(description), access, parse,
-                         yaml_scalar);
-}
-
-/// The file is read when the setting is set, so that `check` finds an unreadable file.
-template <class Path, class Content, class Read>
-Property file_property(std::string name, Reload reload, std::string description, Path path, Content content,
-                       Read read) {
-  Property property = text(std::move(name), reload, "the path of a file, or \"\" for none",
-                           std::move(description), path, [](const std::string&) { return std::string(); });
-  property.set = [=](Config& config, const Node& node) -> std::optional<BadValue> {
-    if (!node.is_scalar()) return BadValue{node, ""};
-    path(config) = node.text;
-    content(config).clear();
-    if (node.text.empty()) return std::nullopt;
-    auto found = read(node.text);
-    if (!found) return BadValue{node, found.error().text()};
-    content(config) = std::move(found).value();
-    return std::nullopt;
-  };
-  property.equal = [=](const Config& a, const Config& b) {
-    return path(a) == path(b) && content(a) == content(b);
-  };
-  return property;
+template <class Check = AnyValue>
+auto text(std::string expects, Check check = {}) {
+  return scalar(std::move(expects), checked(check), yaml_scalar);
 }
 
 /// Printed, and shown in errors, without the parts that may be secret.
-template <class Access, class Check>
-Property url_property(std::string name, Reload reload, std::string expects, std::string description,
-                      Access access, Check check) {
-  Property property =
-      text(std::move(name), reload, std::move(expects), std::move(description), access, check);
-  property.set = [set = property.set](Config& config, const Node& node) {
-    auto bad = set(config, node);
+template <class Check>
+auto url(std::string expects, Check check) {
+  const auto set = [check](std::string& field, const Node& node) {
+    auto bad = set_scalar(field, node, checked(check));
     if (bad) bad->node.text = refused_without_secrets(bad->node.text);
     return bad;
   };
-  property.print = [access](const Config& config) {
-    const std::string& url = access(config);
-    return url.empty() ? yaml_scalar(url) : yaml_scalar(without_secrets(url));
+  return Form(std::move(expects), set, [](const std::string& field) {
+    return yaml_scalar(field.empty() ? field : without_secrets(field));
+  });
+}
+
+/// Of a text without a useful default: as long as it is empty, it is printed as no value.
+template <class Set, class Print>
+auto no_value_if_empty(Form<Set, Print> form) {
+  return Form(form.expects, form.set, [print = form.print](const std::string& field) {
+    return field.empty() ? std::string() : print(field);
+  });
+}
+
+/// Two fields: a path and the content of the file. The file is read when the setting is set, so that `check`
+/// finds an unreadable file.
+inline auto file(Result<std::string> (*read)(const std::string&)) {
+  const auto set = [read](std::tuple<std::string&, std::string&> fields,
+                          const Node& node) -> std::optional<BadValue> {
+    if (!node.is_scalar()) return BadValue{node, ""};
+    auto& [path, content] = fields;
+    path = node.text;
+    content.clear();
+    if (path.empty()) return std::nullopt;
+    auto found = read(path);
+    if (!found) return BadValue{node, found.error().text()};
+    content = std::move(found).value();
+    return std::nullopt;
   };
-  return property;
+  return Form("the path of a file, or \"\" for none", set,
+              [](const auto& fields) { return yaml_scalar(std::get<0>(fields)); });
 }
 
 }  // namespace laneway::config

@@ -14,6 +14,8 @@ struct ClientSetting {
   std::string value;
   Origin origin;
   bool secret = false;
+
+  bool operator==(const ClientSetting& other) const { return value == other.value; }
 };
 
 }  // namespace laneway::config

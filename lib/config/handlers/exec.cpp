@@ -11,48 +11,34 @@ namespace {
 
 using std::chrono::hours;
 
-Property command_property() {
-  auto property = list_property(
-      "handler.exec.command", handler_at_start, "a list: a program and its arguments",
-      "The program that receives the records, and its arguments. A program without a slash is looked up in "
-      "PATH once, when the configuration is read. A relative path with a slash, and an argument that is the "
-      "relative path of an existing file, are resolved against the folder of the configuration file. No "
-      "shell is involved.",
-      in_handler(&ExecSettings::command),
-      [](const std::string& word) -> Result<std::string> {
-        if (word.find('\0') != word.npos) return wrong_value("a word contains a zero byte");
-        return word;
-      },
-      yaml_scalar, check_command);
-  property.example = "[python3, handler.py]";
-  return property;
+std::string check_word(const std::string& word) {
+  return word.find('\0') == word.npos ? "" : "a word contains a zero byte";
 }
 
-std::vector<Property> exec_properties() {
-  std::vector<Property> table;
-  table.push_back(command_property());
-  table.push_back(choice<Framing>("handler.exec.framing", handler_at_start,
-                                  {{"json", Framing::json}, {"binary", Framing::binary}},
-                                  "The format of records and answers: `json` is one line of JSON each, "
-                                  "`binary` a length and compact fields, which need no base64.",
-                                  in_handler(&ExecSettings::framing)));
-  table.push_back(duration(
-      "handler.exec.timeout", handler_at_start, milliseconds(1), hours(1),
-      "Time limit of one attempt. A program that does not answer in time is killed and started again.",
-      in_handler(&ExecSettings::timeout)));
-  table.push_back(
-      duration("handler.exec.idle", handler_at_start, seconds(1), hours(24 * 365),
-               "A program that has had no record for this time is ended. More records start programs again.",
-               in_handler(&ExecSettings::idle)));
-  table.push_back(count("handler.exec.max_records", handler_at_start, 0, 1'000'000'000'000,
-                        "A program is replaced after it has answered this number of records, so that memory "
-                        "that it loses does not add up; 0: never.",
-                        in_handler(&ExecSettings::max_records)));
-  table.push_back(
-      duration("handler.exec.max_age", handler_at_start, Duration::zero(), hours(24 * 365),
-               "A program that is older than this is replaced when it has answered its record; 0s: never.",
-               in_handler(&ExecSettings::max_age)));
-  return table;
+Rows exec_properties() {
+  return rows_of<ExecSettings>({
+      {"handler.exec.command",
+       list("a list: a program and its arguments", checked(check_word), check_command),
+       &ExecSettings::command,
+       "The program that receives the records, and its arguments. A program without a slash is looked up in "
+       "PATH once, when the configuration is read. A relative path with a slash, and an argument that is the "
+       "relative path of an existing file, are resolved against the folder of the configuration file. No "
+       "shell is involved.",
+       "[python3, handler.py]"},
+      {"handler.exec.framing", choice<Framing>({{"json", Framing::json}, {"binary", Framing::binary}}),
+       &ExecSettings::framing,
+       "The format of records and answers: `json` is one line of JSON each, `binary` a length and compact "
+       "fields, which need no base64."},
+      {"handler.exec.timeout", duration(milliseconds(1), hours(1)), &ExecSettings::timeout,
+       "Time limit of one attempt. A program that does not answer in time is killed and started again."},
+      {"handler.exec.idle", duration(seconds(1), hours(24 * 365)), &ExecSettings::idle,
+       "A program that has had no record for this time is ended. More records start programs again."},
+      {"handler.exec.max_records", count(0, 1'000'000'000'000), &ExecSettings::max_records,
+       "A program is replaced after it has answered this number of records, so that memory that it loses "
+       "does not add up; 0: never."},
+      {"handler.exec.max_age", duration(Duration::zero(), hours(24 * 365)), &ExecSettings::max_age,
+       "A program that is older than this is replaced when it has answered its record; 0s: never."},
+  });
 }
 
 void check_exec(RuleContext& rules) {

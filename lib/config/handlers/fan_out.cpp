@@ -13,24 +13,19 @@ std::string check_event(const std::string& text) {
   return selector->enabled() ? "" : "it is empty";
 }
 
-std::vector<Property> fan_out_properties() {
-  std::vector<Property> table;
-  auto subscribers =
-      text("handler.fan_out.subscribers", handler_at_start, "the path of a file",
-           "File with the subscribers; docs/webhooks.md describes it. The service reads the file "
-           "again within a second after a change.",
-           in_handler(&FanOutSettings::subscribers),
-           [](const std::string& path) { return std::string(path.empty() ? "it is empty" : ""); });
-  subscribers.example = "/etc/laneway/subscribers.yaml";
-  subscribers.print = [print = subscribers.print](const Config& config) {
-    return std::get<FanOutSettings>(config.handler).subscribers.empty() ? std::string() : print(config);
-  };
-  table.push_back(std::move(subscribers));
-  table.push_back(text("handler.fan_out.event", handler_at_start,
-                       "one of topic, key, header:NAME and value:/json/pointer",
-                       "Where the type of an event is found. Subscribers can name the types that they want.",
-                       in_handler(&FanOutSettings::event), check_event));
-  return table;
+std::string check_path(const std::string& path) { return path.empty() ? "it is empty" : ""; }
+
+Rows fan_out_properties() {
+  return rows_of<FanOutSettings>({
+      {"handler.fan_out.subscribers", no_value_if_empty(text("the path of a file", check_path)),
+       &FanOutSettings::subscribers,
+       "File with the subscribers; docs/webhooks.md describes it. The service reads the file again within a "
+       "second after a change.",
+       "/etc/laneway/subscribers.yaml"},
+      {"handler.fan_out.event", text("one of topic, key, header:NAME and value:/json/pointer", check_event),
+       &FanOutSettings::event,
+       "Where the type of an event is found. Subscribers can name the types that they want."},
+  });
 }
 
 void check_fan_out(RuleContext& rules) {

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -55,7 +57,7 @@ struct HandlerTraits {
 
 struct HandlerSchema {
   std::string_view name;  ///< its keys stand below handler.<name>
-  std::vector<Property> (*properties)();
+  Rows (*properties)();
   /// Finds missing and contradicting keys; nullptr if the handler has no such rules. This function and the
   /// next ones get a Config with this handler, as do the properties.
   void (*check)(RuleContext& rules) = nullptr;
@@ -70,15 +72,22 @@ struct HandlerSchema {
   HandlerSettings defaults = {};  ///< handlers() sets it
 };
 
-/// Access from a Config to a field of its handler's settings, for the builders in property.h.
-template <class Alternative, class Field>
-auto in_handler(Field Alternative::*member) {
-  return [=](auto& config) -> auto& { return std::get<Alternative>(config.handler).*member; };
-}
-/// The same for a field of a struct in the settings.
-template <class Alternative, class Group, class Field>
-auto in_handler(Group Alternative::*group, Field Group::*member) {
-  return [=](auto& config) -> auto& { return std::get<Alternative>(config.handler).*group.*member; };
+/// A row of a handler's table. `access`: from the settings to the field, such as &HttpSettings::url.
+template <class Settings>
+struct HandlerRow : Property {
+  template <class Form, class Access>
+  HandlerRow(std::string name_, const Form& form, Access access, std::string description_,
+             std::string example_ = "")
+      : Property(
+            std::move(name_), handler_at_start, form,
+            [access](auto& config) -> decltype(auto) {
+              return std::invoke(access, std::get<Settings>(config.handler));
+            },
+            std::move(description_), std::move(example_)) {}
+};
+template <class Settings>
+Rows rows_of(std::initializer_list<HandlerRow<Settings>> rows) {
+  return {rows.begin(), rows.end()};
 }
 
 }  // namespace laneway::config

@@ -23,14 +23,14 @@ HandlerSchema row_of() {
 }
 
 template <class... Settings>
-std::vector<HandlerSchema> rows_of(std::type_identity<std::variant<Settings...>>) {
+std::vector<HandlerSchema> table_of(std::type_identity<std::variant<Settings...>>) {
   return {row_of<Settings>()...};
 }
 
 }  // namespace
 
 const std::vector<HandlerSchema>& handlers() {
-  static const auto table = rows_of(std::type_identity<HandlerSettings>());
+  static const auto table = table_of(std::type_identity<HandlerSettings>());
   return table;
 }
 

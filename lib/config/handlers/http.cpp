@@ -6,7 +6,6 @@
 #include "config/checks/checks.h"
 #include "config/checks/connection_rules.h"
 #include "config/checks/rule_context.h"
-#include "config/handlers/http_statuses.h"
 #include "config/property.h"
 #include "config/text.h"
 #include "config/yaml/read_file.h"
@@ -16,83 +15,114 @@ namespace {
 
 using std::chrono::hours;
 
-Property http_url_property() {
-  auto property = url_property(
-      "handler.http.url", handler_at_start, "a URL that starts with http:// or https://",
-      "The web service that receives the records, by POST.", in_handler(&HttpSettings::url), check_url);
-  property.example = "\"http://127.0.0.1:8080/orders\"";
-  property.print = [print = property.print](const Config& config) {
-    return std::get<HttpSettings>(config.handler).url.empty() ? std::string() : print(config);
-  };
-  return property;
+constexpr std::uint16_t classes = 5;
+
+const Words<StatusVerdict>& verdicts() {
+  static const Words<StatusVerdict> words = {{"done", StatusVerdict::done},
+                                             {"retry", StatusVerdict::retry},
+                                             {"reject", StatusVerdict::reject},
+                                             {"unavailable", StatusVerdict::unavailable}};
+  return words;
 }
 
-Property headers_property() {
-  return list_property(
-      "handler.http.headers", handler_at_start, "a list of header names that HTTP allows",
-      "Names of record headers that are passed on as request headers.", in_handler(&HttpSettings::headers),
-      [](const std::string& name) -> Result<std::string> {
-        auto what = check_header(name);
-        if (!what.empty()) return wrong_value(std::move(what));
-        return name;
-      },
-      yaml_scalar, [](const auto&) { return std::string(); });
+std::string name_of_status(std::uint16_t status) {
+  return std::to_string(status) + (status <= classes ? "xx" : "");
 }
 
-std::vector<Property> http_properties() {
-  std::vector<Property> table;
-  table.push_back(http_url_property());
-  table.push_back(text("handler.http.subscribers", handler_at_start, "the path of a file",
-                       "File with subscribers, instead of url: each sub-job goes to the subscriber that its "
-                       "id names, and is signed. docs/webhooks.md describes the file.",
-                       in_handler(&HttpSettings::subscribers),
-                       [](const std::string&) { return std::string(); }));
-  table.push_back(flag("handler.http.private_addresses", handler_at_start,
-                       "Allows subscribers with addresses of private networks and of this machine. Without "
-                       "it, a subscriber cannot make laneway call services that only laneway can reach.",
-                       in_handler(&HttpSettings::private_addresses)));
-  table.push_back(duration("handler.http.timeout", handler_at_start, milliseconds(1), hours(1),
-                           "Time limit of one attempt.", in_handler(&HttpSettings::timeout)));
-  table.push_back(text("handler.http.content_type", handler_at_start, "a media type",
-                       "The Content-Type of the requests. Batches have a Content-Type of their own.",
-                       in_handler(&HttpSettings::content_type), check_content_type));
-  table.push_back(headers_property());
-  table.push_back(duration(
-      "handler.http.max_retry_after", handler_at_start, Duration::zero(), hours(1),
-      "The longest Retry-After that laneway waits for. A longer Retry-After is shortened to this value.",
-      in_handler(&HttpSettings::max_retry_after)));
-  table.push_back(statuses_property());
-  table.push_back(file_property(
-      "handler.http.authorization_file", handler_at_start,
-      "File with the value of the header Authorization of the requests, such as Bearer and a token.",
-      in_handler(&HttpSettings::authorization_file), in_handler(&HttpSettings::authorization),
-      read_header_value));
-  table.push_back(file_property("handler.http.ca_file", handler_at_start,
-                                "File with the CA certificates (PEM) that verify an https:// web service. "
-                                "They replace those of the system.",
-                                in_handler(&HttpSettings::ca_file), in_handler(&HttpSettings::ca),
-                                read_certificates));
-  table.push_back(count("handler.http.connections", handler_at_start, 1, 65536,
-                        "Maximum number of requests to the web service at the same time.",
-                        in_handler(&HttpSettings::connections)));
-  table.push_back(
-      count("handler.http.batch.records", handler_at_start, 0, 10000,
-            "Maximum number of records in one request. 0 sends each record's value as a request of its own. "
-            "Above 0 a request has a list of records, and its answer may have a list of verdicts.",
-            in_handler(&HttpSettings::batch, &HttpSettings::Batch::records)));
-  table.push_back(duration("handler.http.batch.linger", handler_at_start, Duration::zero(), seconds(60),
-                           "How long the first record of a request waits for other records.",
-                           in_handler(&HttpSettings::batch, &HttpSettings::Batch::linger)));
-  table.push_back(size("handler.http.batch.bytes", handler_at_start, 1, 1ULL << 30,
-                       "A request that has reached this size takes no more records.",
-                       in_handler(&HttpSettings::batch, &HttpSettings::Batch::bytes)));
-  table.push_back(choice<BatchFormat>(
-      "handler.http.batch.format", handler_at_start,
-      {{"json", BatchFormat::json}, {"ndjson", BatchFormat::ndjson}},
-      "The body of a request with several records: one JSON array, or one line per record.",
-      in_handler(&HttpSettings::batch, &HttpSettings::Batch::format)));
-  return table;
+/// Nullopt if `text` is not written as it is printed, so that no status can be set twice.
+std::optional<std::uint16_t> status_or_class(const std::string& text) {
+  const bool is_class = text.size() == 3 && text.ends_with("xx");
+  const auto number = is_class ? parse_number<std::uint16_t>(text.substr(0, 1), 1, classes)
+                               : parse_number<std::uint16_t>(text, 100, 599);
+  if (!number || name_of_status(*number) != text) return std::nullopt;
+  return *number;
 }
+
+/// The status or class that the user probably means by a wrong key; nullopt if none is near.
+std::optional<std::uint16_t> nearest_status(std::string_view text) {
+  const auto begin = text.find_first_not_of(" 0");
+  if (begin == std::string_view::npos) return std::nullopt;
+  const std::string trimmed(text.substr(begin, text.find_last_not_of(' ') + 1 - begin));
+  if (auto status = status_or_class(trimmed)) return status;
+  if (trimmed.size() > 1 && trimmed.find_first_of("xX*") != std::string::npos)
+    return status_or_class(trimmed.substr(0, 1) + "xx");
+  return std::nullopt;
+}
+
+std::string what_is_wrong_with(const std::string& key) {
+  const auto near = nearest_status(key);
+  return "a key must be a status from 100 to 599, or a class from 1xx to 5xx" +
+         (near ? "; did you mean \"" + name_of_status(*near) + "\"?" : std::string());
+}
+
+std::optional<BadValue> set_status(StatusVerdicts& statuses, const Entry& entry) {
+  const auto status = status_or_class(entry.key);
+  if (!status) return BadValue{key_node(entry), what_is_wrong_with(entry.key)};
+  const auto verdict = entry.value.is_scalar() ? value_of(verdicts(), entry.value.text) : std::nullopt;
+  if (!verdict)
+    return BadValue{entry.value, "the verdict on " + name_of_status(*status) +
+                                     " must be one of done, retry, reject, unavailable"};
+  statuses[*status] = *verdict;
+  return std::nullopt;
+}
+
+std::string print_status(std::uint16_t status, StatusVerdict verdict) {
+  return yaml_scalar(name_of_status(status)) + ": " + word_of(verdicts(), verdict);
+}
+
+Rows request_rows() {
+  return rows_of<HttpSettings>({
+      {"handler.http.url", no_value_if_empty(url("a URL that starts with http:// or https://", check_url)),
+       &HttpSettings::url, "The web service that receives the records, by POST.",
+       "\"http://127.0.0.1:8080/orders\""},
+      {"handler.http.subscribers", text("the path of a file"), &HttpSettings::subscribers,
+       "File with subscribers, instead of url: each sub-job goes to the subscriber that its id names, and is "
+       "signed. docs/webhooks.md describes the file."},
+      {"handler.http.private_addresses", flag(), &HttpSettings::private_addresses,
+       "Allows subscribers with addresses of private networks and of this machine. Without it, a subscriber "
+       "cannot make laneway call services that only laneway can reach."},
+      {"handler.http.timeout", duration(milliseconds(1), hours(1)), &HttpSettings::timeout,
+       "Time limit of one attempt."},
+      {"handler.http.content_type", text("a media type", check_content_type), &HttpSettings::content_type,
+       "The Content-Type of the requests. Batches have a Content-Type of their own."},
+      {"handler.http.headers", list("a list of header names that HTTP allows", checked(check_header)),
+       &HttpSettings::headers, "Names of record headers that are passed on as request headers."},
+      {"handler.http.max_retry_after", duration(Duration::zero(), hours(1)), &HttpSettings::max_retry_after,
+       "The longest Retry-After that laneway waits for. A longer Retry-After is shortened to this value."},
+      {"handler.http.statuses",
+       map("a map of statuses (100 to 599) or classes of them (1xx to 5xx) to done, retry, reject or "
+           "unavailable, such as { \"404\": reject, \"409\": done, \"5xx\": retry }",
+           set_status, print_status),
+       &HttpSettings::statuses,
+       "What statuses mean, instead of the usual verdicts. A status overrides its class. A 2xx status can "
+       "also have another verdict than done, such as \"202\": retry for work that is not done yet."},
+      {"handler.http.authorization_file", file(read_header_value),
+       both(&HttpSettings::authorization_file, &HttpSettings::authorization),
+       "File with the value of the header Authorization of the requests, such as Bearer and a token."},
+      {"handler.http.ca_file", file(read_certificates), both(&HttpSettings::ca_file, &HttpSettings::ca),
+       "File with the CA certificates (PEM) that verify an https:// web service. They replace those of the "
+       "system."},
+      {"handler.http.connections", count(1, 65536), &HttpSettings::connections,
+       "Maximum number of requests to the web service at the same time."},
+  });
+}
+
+Rows batch_rows() {
+  return rows_of<HttpSettings>({
+      {"handler.http.batch.records", count(0, 10000), AT(batch.records),
+       "Maximum number of records in one request. 0 sends each record's value as a request of its own. Above "
+       "0 a request has a list of records, and its answer may have a list of verdicts."},
+      {"handler.http.batch.linger", duration(Duration::zero(), seconds(60)), AT(batch.linger),
+       "How long the first record of a request waits for other records."},
+      {"handler.http.batch.bytes", size(1, 1ULL << 30), AT(batch.bytes),
+       "A request that has reached this size takes no more records."},
+      {"handler.http.batch.format",
+       choice<BatchFormat>({{"json", BatchFormat::json}, {"ndjson", BatchFormat::ndjson}}), AT(batch.format),
+       "The body of a request with several records: one JSON array, or one line per record."},
+  });
+}
+
+Rows http_properties() { return joined({request_rows(), batch_rows()}); }
 
 /// Subscribers have nothing in common: what one service is meant to get must not go to all of them.
 void check_subscribers(const HttpSettings& http, RuleContext& rules) {

@@ -5,7 +5,7 @@
 namespace laneway::config {
 namespace {
 
-std::vector<Property> log_properties() { return {}; }
+Rows log_properties() { return {}; }
 
 }  // namespace
 

@@ -1,5 +1,7 @@
 #include "config/handlers/plugin.h"
 
+#include <functional>
+
 #include "config/checks/rule_context.h"
 #include "config/property.h"
 #include "config/yaml/json.h"
@@ -9,43 +11,30 @@ namespace {
 
 using std::chrono::hours;
 
-Property library_property() {
-  Property property = text("handler.plugin.library", handler_at_start, "an absolute path",
-                           "The shared library that processes the records.",
-                           in_handler(&PluginSettings::path), [](const std::string& path) {
-                             return std::string(path.starts_with('/') ? "" : "it does not begin with a /");
-                           });
-  property.example = "/usr/lib/laneway/orders.so";
-  return property;
+std::string check_library(const std::string& path) {
+  return path.starts_with('/') ? "" : "it does not begin with a /";
 }
 
 /// The plugin alone knows the keys of this section.
-Property plugin_config_property() {
-  Property property(
-      "handler.plugin.config", handler_at_start, "a map with keys of the plugin's own",
-      "Settings of the plugin. laneway passes the map to the plugin as JSON, and does not check the keys.");
-  property.structured = true;
-  property.set = [](Config& config, const Node& node) -> std::optional<BadValue> {
-    if (!node.is_map() && !node.is_null()) return BadValue{node, ""};
-    auto& plugin = std::get<PluginSettings>(config.handler);
-    plugin.config = node.is_null() ? "{}" : json_of(node);
-    plugin.shown_config = node.is_null() ? "{}" : shown_yaml(node);
-    return std::nullopt;
-  };
-  property.print = [](const Config& config) { return std::get<PluginSettings>(config.handler).shown_config; };
-  property.equal = [](const Config& a, const Config& b) {
-    return std::get<PluginSettings>(a.handler).config == std::get<PluginSettings>(b.handler).config;
-  };
-  return property;
+std::optional<BadValue> read_config(PluginSettings& plugin, const Node& node) {
+  if (!node.is_map() && !node.is_null()) return BadValue{node, ""};
+  plugin.config = node.is_null() ? "{}" : json_of(node);
+  plugin.shown_config = node.is_null() ? "{}" : shown_yaml(node);
+  return std::nullopt;
 }
 
-std::vector<Property> plugin_properties() {
-  std::vector<Property> table;
-  table.push_back(library_property());
-  table.push_back(duration("handler.plugin.timeout", handler_at_start, milliseconds(1), hours(24),
-                           "Time limit of one attempt.", in_handler(&PluginSettings::timeout)));
-  table.push_back(plugin_config_property());
-  return table;
+std::string print_config(const PluginSettings& plugin) { return plugin.shown_config; }
+
+Rows plugin_properties() {
+  return rows_of<PluginSettings>({
+      {"handler.plugin.library", text("an absolute path", check_library), &PluginSettings::path,
+       "The shared library that processes the records.", "/usr/lib/laneway/orders.so"},
+      {"handler.plugin.timeout", duration(milliseconds(1), hours(24)), &PluginSettings::timeout,
+       "Time limit of one attempt."},
+      {"handler.plugin.config", structured("a map with keys of the plugin's own", read_config, print_config),
+       std::identity(),
+       "Settings of the plugin. laneway passes the map to the plugin as JSON, and does not check the keys."},
+  });
 }
 
 void check_plugin(RuleContext& rules) {

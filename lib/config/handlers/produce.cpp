@@ -18,10 +18,8 @@ namespace {
 
 using std::chrono::hours;
 
-Result<std::string> topic_name(const std::string& name) {
-  auto what = name.starts_with('^') ? "it is a pattern, and not the name of a topic" : check_topic(name);
-  if (!what.empty()) return wrong_value(std::move(what));
-  return name;
+std::string check_name(const std::string& topic) {
+  return topic.starts_with('^') ? "it is a pattern, and not the name of a topic" : check_topic(topic);
 }
 
 /// If `name` is a secret's key with "_file", reads the file and takes "_file" away.
@@ -53,32 +51,20 @@ std::optional<BadValue> set_client_key(std::map<std::string, ClientSetting>& cli
   return std::nullopt;
 }
 
-Property client_property() {
-  auto property =
-      map_property("handler.produce.kafka", handler_at_start,
-                   "a map of librdkafka's keys for a connection or a producer, such as { linger.ms: 20, "
-                   "compression.type: lz4 }",
-                   "Keys of the Kafka client for the producer. They are added to those of `kafka`, and "
-                   "override them. With a bootstrap.servers of its own, the producer takes no user, "
-                   "password, key or certificate from `kafka`.",
-                   in_handler(&ProduceSettings::client), set_client_key,
-                   [](const std::string& key, const ClientSetting& setting) {
-                     return key + ": " + (setting.secret ? "\"*****\"" : yaml_scalar(setting.value));
-                   });
-  property.holds_secret = [](const Node& node) {
+auto client_form() {
+  auto form =
+      map("a map of librdkafka's keys for a connection or a producer, such as { linger.ms: 20, "
+          "compression.type: lz4 }",
+          set_client_key, [](const std::string& key, const ClientSetting& setting) {
+            return key + ": " + (setting.secret ? "\"*****\"" : yaml_scalar(setting.value));
+          });
+  form.holds_secret = [](const Node& node) {
     return std::any_of(node.entries.begin(), node.entries.end(), [](const Entry& entry) {
       const auto* key = find_producer_key(entry.key);
       return key != nullptr && key->secret;
     });
   };
-  property.equal = [](const Config& a, const Config& b) {
-    const auto& of_a = std::get<ProduceSettings>(a.handler).client;
-    const auto& of_b = std::get<ProduceSettings>(b.handler).client;
-    return std::equal(of_a.begin(), of_a.end(), of_b.begin(), of_b.end(), [](const auto& x, const auto& y) {
-      return x.first == y.first && x.second.value == y.second.value;
-    });
-  };
-  return property;
+  return form;
 }
 
 std::optional<BadValue> set_header_name(std::map<std::string, std::string>& names, const Entry& entry) {
@@ -89,81 +75,72 @@ std::optional<BadValue> set_header_name(std::map<std::string, std::string>& name
   return std::nullopt;
 }
 
-Property header_names_property() {
-  return map_property(
-      "handler.produce.rename_headers", handler_at_start,
-      "a map of header names to other names, or to \"\", such as { source: origin, secret: \"\" }",
-      "New names for the headers of written records. \"\" leaves a header out.",
-      in_handler(&ProduceSettings::rename_headers), set_header_name,
-      [](const std::string& name, const std::string& other) {
-        return yaml_scalar(name) + ": " + yaml_scalar(other);
-      });
+std::string print_header_name(const std::string& name, const std::string& other) {
+  return yaml_scalar(name) + ": " + yaml_scalar(other);
 }
 
-Property output_property() {
-  Property property =
-      text("handler.produce.topic", handler_at_start,
-           "the name of a topic, in which {topic} stands for the record's own topic",
-           "The topic to which records are written.", in_handler(&ProduceSettings::topic),
-           [](const std::string& topic) { return topic.empty() ? topic : check_topic_template(topic); });
-  property.example = "\"{topic}-out\"";
-  return property;
+Rows target_rows() {
+  return rows_of<ProduceSettings>({
+      {"handler.produce.topic",
+       text("the name of a topic, in which {topic} stands for the record's own topic",
+            empty_or(check_topic_template)),
+       &ProduceSettings::topic, "The topic to which records are written.", "\"{topic}-out\""},
+      {"handler.produce.topic_header", text("the name of a record header, or \"\" for none"),
+       &ProduceSettings::topic_header,
+       "A record header that names the output topic instead. The name must be in `topics` of this handler."},
+      {"handler.produce.topic_field",
+       text("a JSON pointer such as /type, or \"\" for none", check_json_pointer),
+       &ProduceSettings::topic_field,
+       "A field of a JSON value that names the output topic instead. The name must be in `topics` of this "
+       "handler."},
+      {"handler.produce.topics", list("a list of topic names", checked(check_name)), &ProduceSettings::topics,
+       "The topics that `topic_header` or `topic_field` may name."},
+      {"handler.produce.partition",
+       choice<ProduceSettings::Partition>(
+           {{"by_key", ProduceSettings::Partition::by_key}, {"keep", ProduceSettings::Partition::keep}}),
+       &ProduceSettings::partition,
+       "The partition of a written record: by the hash of the key, as the Java client chooses it, or the "
+       "same number as the record's own."},
+  });
 }
 
-std::vector<Property> produce_properties() {
-  std::vector<Property> table;
-  table.push_back(output_property());
-  table.push_back(text(
-      "handler.produce.topic_header", handler_at_start, "the name of a record header, or \"\" for none",
-      "A record header that names the output topic instead. The name must be in `topics` of this handler.",
-      in_handler(&ProduceSettings::topic_header), [](const std::string&) { return std::string(); }));
-  table.push_back(text("handler.produce.topic_field", handler_at_start,
-                       "a JSON pointer such as /type, or \"\" for none",
-                       "A field of a JSON value that names the output topic instead. The name must be in "
-                       "`topics` of this handler.",
-                       in_handler(&ProduceSettings::topic_field), check_json_pointer));
-  table.push_back(list_property("handler.produce.topics", handler_at_start, "a list of topic names",
-                                "The topics that `topic_header` or `topic_field` may name.",
-                                in_handler(&ProduceSettings::topics), topic_name, yaml_scalar,
-                                [](const auto&) { return std::string(); }));
-  table.push_back(choice<ProduceSettings::Partition>(
-      "handler.produce.partition", handler_at_start,
-      {{"by_key", ProduceSettings::Partition::by_key}, {"keep", ProduceSettings::Partition::keep}},
-      "The partition of a written record: by the hash of the key, as the Java client chooses it, or the same "
-      "number as the record's own.",
-      in_handler(&ProduceSettings::partition)));
-  table.push_back(choice<bool>("handler.produce.key", handler_at_start, {{"keep", true}, {"none", false}},
-                               "Whether written records have a key.",
-                               in_handler(&ProduceSettings::keep_key)));
-  table.push_back(
-      text("handler.produce.key_header", handler_at_start, "the name of a record header, or \"\" for none",
-           "A record header whose value becomes the key. A record without this header is rejected.",
-           in_handler(&ProduceSettings::key_header), [](const std::string&) { return std::string(); }));
-  table.push_back(text("handler.produce.key_field", handler_at_start,
-                       "a JSON pointer such as /id, or \"\" for none",
-                       "A field of a JSON value, text or a whole number, that becomes the key. A record "
-                       "without this field is rejected.",
-                       in_handler(&ProduceSettings::key_field), check_json_pointer));
-  table.push_back(choice<bool>("handler.produce.headers", handler_at_start, {{"keep", true}, {"none", false}},
-                               "Whether written records have the headers of their record.",
-                               in_handler(&ProduceSettings::keep_headers)));
-  table.push_back(header_names_property());
-  table.push_back(choice<ProduceSettings::Timestamp>(
-      "handler.produce.timestamp", handler_at_start,
-      {{"keep", ProduceSettings::Timestamp::keep}, {"now", ProduceSettings::Timestamp::now}},
-      "The timestamp of written records: the record's own, or the time of writing.",
-      in_handler(&ProduceSettings::timestamp)));
-  table.push_back(flag("handler.produce.transactional", handler_at_start,
-                       "Exactly once: records are written and their offsets committed in one transaction per "
-                       "commit. commit.interval is then 100ms, unless it is set.",
-                       in_handler(&ProduceSettings::transactional)));
-  table.push_back(duration("handler.produce.timeout", handler_at_start, seconds(1), hours(1),
-                           "How long to wait for the brokers to acknowledge a record. After this time the "
-                           "answer is unavailable. The default is 10s with `transactional`.",
-                           in_handler(&ProduceSettings::timeout)));
-  table.push_back(client_property());
-  return table;
+Rows content_rows() {
+  return rows_of<ProduceSettings>({
+      {"handler.produce.key", choice<bool>({{"keep", true}, {"none", false}}), &ProduceSettings::keep_key,
+       "Whether written records have a key."},
+      {"handler.produce.key_header", text("the name of a record header, or \"\" for none"),
+       &ProduceSettings::key_header,
+       "A record header whose value becomes the key. A record without this header is rejected."},
+      {"handler.produce.key_field", text("a JSON pointer such as /id, or \"\" for none", check_json_pointer),
+       &ProduceSettings::key_field,
+       "A field of a JSON value, text or a whole number, that becomes the key. A record without this field "
+       "is rejected."},
+      {"handler.produce.headers", choice<bool>({{"keep", true}, {"none", false}}),
+       &ProduceSettings::keep_headers, "Whether written records have the headers of their record."},
+      {"handler.produce.rename_headers",
+       map("a map of header names to other names, or to \"\", such as { source: origin, secret: \"\" }",
+           set_header_name, print_header_name),
+       &ProduceSettings::rename_headers,
+       "New names for the headers of written records. \"\" leaves a header out."},
+      {"handler.produce.timestamp",
+       choice<ProduceSettings::Timestamp>(
+           {{"keep", ProduceSettings::Timestamp::keep}, {"now", ProduceSettings::Timestamp::now}}),
+       &ProduceSettings::timestamp,
+       "The timestamp of written records: the record's own, or the time of writing."},
+      {"handler.produce.transactional", flag(), &ProduceSettings::transactional,
+       "Exactly once: records are written and their offsets committed in one transaction per commit. "
+       "commit.interval is then 100ms, unless it is set."},
+      {"handler.produce.timeout", duration(seconds(1), hours(1)), &ProduceSettings::timeout,
+       "How long to wait for the brokers to acknowledge a record. After this time the answer is unavailable. "
+       "The default is 10s with `transactional`."},
+      {"handler.produce.kafka", client_form(), &ProduceSettings::client,
+       "Keys of the Kafka client for the producer. They are added to those of `kafka`, and override them. "
+       "With a bootstrap.servers of its own, the producer takes no user, password, key or certificate from "
+       "`kafka`."},
+  });
 }
+
+Rows produce_properties() { return joined({target_rows(), content_rows()}); }
 
 /// Keys that are not set have other defaults with `transactional`: readers see a record when its transaction
 /// ends, and wait for a transaction that a killed process left open.

@@ -8,7 +8,7 @@ namespace {
 
 using std::chrono::hours;
 
-const auto parse_sleep = parse_duration_within(Duration::zero(), hours(1));
+const auto parse_sleep = within(parse_duration, Duration::zero(), hours(1));
 
 std::optional<BadValue> set_sleep(SimulateSettings::Sleep& sleep, const Node& node) {
   std::optional<Duration> p50;
@@ -33,52 +33,39 @@ std::optional<BadValue> set_sleep(SimulateSettings::Sleep& sleep, const Node& no
   return std::nullopt;
 }
 
-Property sleep_property() {
-  Property property("handler.simulate.sleep", handler_at_start,
-                    "a duration up to 1h, or { p50: 5ms, p99: 100ms } for log-normal ones",
-                    "How long an attempt sleeps: always the same time, or a random time with the given "
-                    "median and 99th percentile.");
-  property.structured = true;
-  property.set = [](Config& config, const Node& node) {
-    return set_sleep(std::get<SimulateSettings>(config.handler).sleep, node);
-  };
-  property.print = [](const Config& config) {
-    const auto& sleep = std::get<SimulateSettings>(config.handler).sleep;
-    if (!sleep.p99) return print_duration(sleep.p50);
-    return "{ p50: " + print_duration(sleep.p50) + ", p99: " + print_duration(*sleep.p99) + " }";
-  };
-  return property;
+std::string print_sleep(const SimulateSettings::Sleep& sleep) {
+  if (!sleep.p99) return print_duration(sleep.p50);
+  return "{ p50: " + print_duration(sleep.p50) + ", p99: " + print_duration(*sleep.p99) + " }";
 }
 
-Property hang_partitions_property() {
-  return list_property(
-      "handler.simulate.hang_partitions", handler_at_start, "a list of partition numbers",
-      "Partitions whose attempts all hang until they are stopped.",
-      in_handler(&SimulateSettings::hang_partitions),
-      [](const std::string& number) { return parse_number<std::int32_t>(number, 0, 1'000'000); },
-      [](std::int32_t number) { return std::to_string(number); }, [](const auto&) { return std::string(); });
+Result<std::int32_t> parse_partition(const std::string& number) {
+  return parse_number<std::int32_t>(number, 0, 1'000'000);
 }
 
-std::vector<Property> simulate_properties() {
-  std::vector<Property> table;
-  table.push_back(sleep_property());
-  table.push_back(duration("handler.simulate.spin", handler_at_start, Duration::zero(), hours(1),
-                           "Processor time that an attempt uses in addition to its sleep.",
-                           in_handler(&SimulateSettings::spin)));
-  table.push_back(fraction("handler.simulate.fail", handler_at_start,
-                           "Fraction of the attempts that fail with the answer retry.",
-                           in_handler(&SimulateSettings::fail)));
-  table.push_back(fraction("handler.simulate.hang", handler_at_start,
-                           "Fraction of the attempts that hang until they are stopped.",
-                           in_handler(&SimulateSettings::hang)));
-  table.push_back(hang_partitions_property());
-  table.push_back(count("handler.simulate.results", handler_at_start, 0, 10'000,
-                        "Number of results of a record, for the pool that is next (the key then of a pool): "
-                        "so many sub-jobs with the record's value. 0 passes on the record itself.",
-                        in_handler(&SimulateSettings::results)));
-  table.push_back(duration("handler.simulate.timeout", handler_at_start, milliseconds(1), hours(1),
-                           "Time limit of one attempt.", in_handler(&SimulateSettings::timeout)));
-  return table;
+Rows simulate_properties() {
+  return rows_of<SimulateSettings>({
+      {"handler.simulate.sleep",
+       structured("a duration up to 1h, or { p50: 5ms, p99: 100ms } for log-normal ones", set_sleep,
+                  print_sleep),
+       &SimulateSettings::sleep,
+       "How long an attempt sleeps: always the same time, or a random time with the given median and 99th "
+       "percentile."},
+      {"handler.simulate.spin", duration(Duration::zero(), hours(1)), &SimulateSettings::spin,
+       "Processor time that an attempt uses in addition to its sleep."},
+      {"handler.simulate.fail", fraction(), &SimulateSettings::fail,
+       "Fraction of the attempts that fail with the answer retry."},
+      {"handler.simulate.hang", fraction(), &SimulateSettings::hang,
+       "Fraction of the attempts that hang until they are stopped."},
+      {"handler.simulate.hang_partitions",
+       list("a list of partition numbers", parse_partition, AnyValue(),
+            [](std::int32_t number) { return std::to_string(number); }),
+       &SimulateSettings::hang_partitions, "Partitions whose attempts all hang until they are stopped."},
+      {"handler.simulate.results", count(0, 10'000), &SimulateSettings::results,
+       "Number of results of a record, for the pool that is next (the key then of a pool): so many sub-jobs "
+       "with the record's value. 0 passes on the record itself."},
+      {"handler.simulate.timeout", duration(milliseconds(1), hours(1)), &SimulateSettings::timeout,
+       "Time limit of one attempt."},
+  });
 }
 
 }  // namespace

@@ -2,13 +2,10 @@
 // folder.
 #pragma once
 
-#include <vector>
-
 #include "config/property.h"
 
 namespace laneway::config {
 
-void add_lane_rate(std::vector<Property>& table);
-void add_failure_properties(std::vector<Property>& table);
+Rows failure_rows();
 
 }  // namespace laneway::config

@@ -3,52 +3,65 @@
 #pragma once
 
 #include <string>
-#include <vector>
+#include <tuple>
 
 #include "config/property.h"
 
 namespace laneway::config {
 
-template <class Access>
-void add_rate(std::vector<Property>& table, const std::string& section, const std::string& whose,
-              Access access) {
-  constexpr std::uint64_t most = 1'000'000'000;
-  table.push_back(count(
-      section + ".records", in_flight, 0, most,
-      "Maximum number of records per second that start in " + whose + ". 0 means no limit.",
-      [access](auto& config) -> auto& { return access(config).records; }));
-  table.push_back(size(
-      section + ".bytes", in_flight, 0, 1ULL << 40,
-      "Maximum size per second of the keys and values of the records that start in " + whose +
-          ". 0B means no limit.",
-      [access](auto& config) -> auto& { return access(config).bytes; }));
-  table.push_back(duration(
-      section + ".burst", in_flight, milliseconds(1), std::chrono::hours(1),
-      "Size of a burst after an idle time: as many records start at once as the rate allows in this time.",
-      [access](auto& config) -> auto& { return access(config).burst; }));
+/// From a Config to a field of the struct to which `access` leads.
+template <class Access, class Struct, class Field>
+auto field_of(Access access, Field Struct::*field) {
+  return [=](auto& config) -> auto& { return access(config).*field; };
 }
 
 template <class Access>
-void add_breaker(std::vector<Property>& table, const std::string& section, Access access) {
-  table.push_back(count(
-      section + ".failures", in_flight, 0, 1'000'000,
-      "Minimum number of different records that must fail in a row before the breaker opens. The breaker "
-      "also opens when half of the records in `breaker.window` have failed. 0 disables the breaker, and "
-      "every failure counts against its record.",
-      [access](auto& config) -> auto& { return access(config).failures; }));
-  table.push_back(duration(
-      section + ".window", in_flight, seconds(1), std::chrono::hours(1),
-      "The time over which the calls of different records are compared.", [access](auto& config) -> auto& {
-        return access(config).window;
-      }));
-  table.push_back(duration(
-      section + ".probe", in_flight, milliseconds(1), std::chrono::hours(1),
-      "How long an open breaker waits before a record probes the downstream.",
-      [access](auto& config) -> auto& { return access(config).probe; }));
-  table.push_back(duration(
-      section + ".slow", in_flight, Duration::zero(), std::chrono::hours(1),
-      "A call that takes longer than this time counts as a failure of the downstream. 0s disables this.",
-      [access](auto& config) -> auto& { return access(config).slow; }));
+Rows rate_rows(const std::string& section, const std::string& whose, Access access) {
+  return {
+      {section + ".records", in_flight, count(0, 1'000'000'000), field_of(access, &Rate::records),
+       "Maximum number of records per second that start in " + whose + ". 0 means no limit."},
+      {section + ".bytes", in_flight, size(0, 1ULL << 40), field_of(access, &Rate::bytes),
+       "Maximum size per second of the keys and values of the records that start in " + whose +
+           ". 0B means no limit."},
+      {section + ".burst", in_flight, duration(milliseconds(1), std::chrono::hours(1)),
+       field_of(access, &Rate::burst),
+       "Size of a burst after an idle time: as many records start at once as the rate allows in this time."},
+  };
+}
+
+template <class Access>
+Rows breaker_rows(const std::string& section, Access access) {
+  return {
+      {section + ".failures", in_flight, count(0, 1'000'000), field_of(access, &Breaker::failures),
+       "Minimum number of different records that must fail in a row before the breaker opens. The breaker "
+       "also opens when half of the records in `breaker.window` have failed. 0 disables the breaker, and "
+       "every failure counts against its record."},
+      {section + ".window", in_flight, duration(seconds(1), std::chrono::hours(1)),
+       field_of(access, &Breaker::window),
+       "The time over which the calls of different records are compared."},
+      {section + ".probe", in_flight, duration(milliseconds(1), std::chrono::hours(1)),
+       field_of(access, &Breaker::probe),
+       "How long an open breaker waits before a record probes the downstream."},
+      {section + ".slow", in_flight, duration(Duration::zero(), std::chrono::hours(1)),
+       field_of(access, &Breaker::slow),
+       "A call that takes longer than this time counts as a failure of the downstream. 0s disables this."},
+  };
+}
+
+inline constexpr std::uint32_t most_workers = 4096;
+
+std::optional<BadValue> read_workers(std::tuple<std::uint32_t&, AdaptiveLimit&> workers, const Node& node);
+std::string print_workers(std::tuple<const std::uint32_t&, const AdaptiveLimit&> workers);
+
+/// A number, or a range with the algorithm that chooses in it.
+template <class Number, class Adaptive>
+Property workers_row(std::string name, Number number, Adaptive adaptive, std::string description) {
+  auto form =
+      structured("a whole number from 1 to 4096, or { min, max, algorithm }", read_workers, print_workers);
+  form.most = most_workers;
+  return restarting({std::move(name), in_flight, form, both(number, adaptive), std::move(description)},
+                    "the limit that follows the downstream is created at the start",
+                    [adaptive](const Config& config) { return adaptive(config).algorithm; });
 }
 
 }  // namespace laneway::config

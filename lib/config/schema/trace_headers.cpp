@@ -76,20 +76,19 @@ std::string add_list(Headers& headers, const std::string& list) {
 }  // namespace
 
 Property trace_headers_property(Reload reload) {
-  auto property = map_property(
-      "trace.headers", reload,
-      "a map of header names to values, such as { authorization: \"Bearer ${TOKEN}\" }",
+  auto form =
+      map("a map of header names to values, such as { authorization: \"Bearer ${TOKEN}\" }", set_entry,
+          [](const std::string& name, const std::string&) { return yaml_scalar(name) + ": \"*****\""; });
+  form.holds_secret = [](const Node& node) { return !node.entries.empty(); };
+  Property property(
+      "trace.headers", reload, form, [](auto& config) -> auto& { return config.trace.headers; },
       "Headers of the requests to the collector, in addition to those of the variable "
-      "OTEL_EXPORTER_OTLP_HEADERS. The values are treated as secrets.",
-      [](auto& config) -> auto& { return config.trace.headers; }, set_entry,
-      [](const std::string& name, const std::string&) { return yaml_scalar(name) + ": \"*****\""; });
+      "OTEL_EXPORTER_OTLP_HEADERS. The values are treated as secrets.");
   property.set = [set = property.set](Config& config, const Node& node) {
     auto bad = set(config, node);
     if (bad && !node.is_map()) bad->node.hidden = true;
     return bad;
   };
-  property.holds_secret = [](const Node& node) { return !node.entries.empty(); };
-  property.equal = [](const Config& a, const Config& b) { return a.trace.headers == b.trace.headers; };
   return property;
 }
 
