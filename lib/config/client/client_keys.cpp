@@ -14,43 +14,28 @@ constexpr std::int64_t int_max = 2147483647;
 
 constexpr ClientKey text(std::string_view name, std::string_view description, std::string_view since = "",
                          std::string_view default_value = "") {
-  return {.name = name,
-          .description = description,
-          .choices = {},
-          .default_value = default_value,
-          .since = since};
+  return {.name = name, .description = description, .default_value = default_value, .since = since};
 }
 constexpr ClientKey secret(std::string_view name, std::string_view description) {
-  return {.name = name,
-          .description = description,
-          .choices = {},
-          .secret = true,
-          .default_value = {},
-          .since = {},
-          .credential = true};
+  return {.name = name, .description = description, .secret = true, .credential = true};
 }
 constexpr ClientKey credential(ClientKey key) {
   key.credential = true;
   return key;
 }
 constexpr ClientKey number(std::string_view name, std::int64_t min, std::int64_t max,
-                           std::string_view description, std::string_view since = "") {
+                           std::string_view description, std::string_view since = "",
+                           std::string_view default_value = "") {
   return {.name = name,
           .description = description,
           .type = Type::whole_number,
           .min = min,
           .max = max,
-          .choices = {},
-          .default_value = {},
+          .default_value = default_value,
           .since = since};
 }
 constexpr ClientKey flag(std::string_view name, std::string_view description, std::string_view since = "") {
-  return {.name = name,
-          .description = description,
-          .type = Type::flag,
-          .choices = {},
-          .default_value = {},
-          .since = since};
+  return {.name = name, .description = description, .type = Type::flag, .since = since};
 }
 constexpr ClientKey choice(std::string_view name, std::string_view choices, std::string_view description,
                            std::string_view since = "", std::string_view default_value = "") {
@@ -60,11 +45,6 @@ constexpr ClientKey choice(std::string_view name, std::string_view choices, std:
           .choices = choices,
           .default_value = default_value,
           .since = since};
-}
-
-constexpr ClientKey with_default(ClientKey key, std::string_view default_value) {
-  key.default_value = default_value;
-  return key;
 }
 
 constexpr ClientKey consumer_only(ClientKey key) {
@@ -210,10 +190,10 @@ constexpr ClientKey keys[] = {
     consumer_only(number("fetch.error.backoff.ms", 0, 300000, "Delay after a failed fetch, in ms.")),
     consumer_only(number("fetch.queue.backoff.ms", 0, 300000,
                          "Delay between fetches while enough records are fetched, in ms.", "2.2.0")),
-    with_default(number("receive.message.max.bytes", 1000, int_max,
-                        "Largest answer of a broker, in bytes, and largest size to which a batch of records "
-                        "may be decompressed (zstd)."),
-                 default_receive_bytes),
+    number("receive.message.max.bytes", 1000, int_max,
+           "Largest answer of a broker, in bytes, and largest size to which a batch of records may be "
+           "decompressed (zstd).",
+           "", default_receive_bytes),
     consumer_only(flag("check.crcs", "Whether the records' checksums are verified.")),
     consumer_only(flag("allow.auto.create.topics", "Whether brokers may create topics that do not exist.")),
 };

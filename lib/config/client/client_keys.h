@@ -28,10 +28,10 @@ struct ClientKey {
   Type type = Type::text;
   std::int64_t min = 0;
   std::int64_t max = 0;
-  std::string_view choices;        ///< separated by spaces
-  bool secret = false;             ///< never printed; <name>_file names a file with the secret
-  std::string_view default_value;  ///< laneway's own; empty if the library's applies
-  std::string_view since;
+  std::string_view choices{};        ///< separated by spaces
+  bool secret = false;               ///< never printed; <name>_file names a file with the secret
+  std::string_view default_value{};  ///< laneway's own; empty if the library's applies
+  std::string_view since{};
   bool consumer_only = false;  ///< a producer has no such key
   File file = File::none;
   bool credential = false;  ///< proves laneway's identity to one cluster

@@ -1,7 +1,6 @@
 #include "config/client/refused_client_keys.h"
 
-#include <algorithm>
-#include <iterator>
+#include "config/text.h"
 
 namespace laneway::config {
 namespace {
@@ -14,25 +13,18 @@ constexpr std::string_view of_java = "this is a key of Kafka's Java clients";
 constexpr std::string_view own_callback = "only a program can set this key, and no file";
 
 constexpr RefusedClientKey refused[] = {
-    {"enable.auto.commit", commits, "commit.interval and commit.every"},
-    {"auto.commit.enable", commits, "commit.interval and commit.every"},
+    {"enable.auto.commit auto.commit.enable enable.auto.offset.store offset.store.*", commits,
+     "commit.interval and commit.every"},
     {"auto.commit.interval.ms", commits, "commit.interval"},
-    {"enable.auto.offset.store", commits, "commit.interval and commit.every"},
-    {"offset.store.*", commits, "commit.interval and commit.every"},
-    {"enable.partition.eof", "laneway itself decides which events it needs", ""},
-    {"enabled_events", "laneway itself decides which events it needs", ""},
+    {"enable.partition.eof enabled_events", "laneway itself decides which events it needs", ""},
     {"statistics.interval.ms", "laneway measures itself", "the metrics of admin.listen"},
-    {"queued.min.messages", fetching, "lanes.memory"},
-    {"queued.max.messages.kbytes", fetching, "lanes.memory"},
-    {"fetch.message.max.bytes", fetching, "lanes.memory"},
-    {"max.partition.fetch.bytes", fetching, "lanes.memory"},
-    {"fetch.max.bytes", fetching, "lanes.memory"},
-    {"consume.callback.max.messages", fetching, "lanes.memory"},
+    {"queued.min.messages queued.max.messages.kbytes fetch.message.max.bytes max.partition.fetch.bytes "
+     "fetch.max.bytes consume.callback.max.messages",
+     fetching, "lanes.memory"},
     {"message.max.bytes", no_producer, "receive.message.max.bytes, for fetched records,"},
     {"topic.blacklist", "laneway leaves topics out by its own key", "exclude_topics"},
     {"metadata.broker.list", "this is an old name", "bootstrap.servers"},
-    {"log_level", "laneway logs the library's messages with its own level", "log.level"},
-    {"log.queue", "laneway logs the library's messages with its own level", "log.level"},
+    {"log_level log.queue", "laneway logs the library's messages with its own level", "log.level"},
     {"group.protocol.type", "laneway is always a consumer", ""},
     {"builtin.features", "this key only shows how the library was built", "laneway version"},
     {"sasl.kerberos.kinit.cmd", "the key would run a shell command",
@@ -43,26 +35,15 @@ constexpr RefusedClientKey refused[] = {
     {"ssl.truststore.*", of_java, "ssl.ca.location, a PEM file,"},
     {"ssl.keystore.type", of_java, "ssl.keystore.location for PKCS#12, or ssl.certificate.location for PEM,"},
     {"plugin.library.paths", runs_code, ""},
-    {"interceptors", own_callback, ""},
-    {"ssl.engine.*", runs_code, "ssl.key.location"},
-    {"ssl.providers", runs_code, "ssl.key.location"},
+    {"ssl.engine.* ssl.providers", runs_code, "ssl.key.location"},
     {"ssl_*", own_callback, "ssl.key.location, ssl.certificate.location and ssl.ca.location"},
     {"ssl.certificate.verify_cb", own_callback, "ssl.ca.location"},
     {"test.mock.*", "the key would replace the brokers by brokers in memory", "laneway demo"},
     {"internal.*", "this key is for the library's own tests", ""},
-    {"*_cb", own_callback, ""},
-    {"opaque", own_callback, ""},
-    {"default_topic_conf", own_callback, ""},
-    {"transactional.id", no_producer, ""},
-    {"transaction.timeout.ms", no_producer, ""},
-    {"enable.idempotence", no_producer, ""},
-    {"queue.buffering.*", no_producer, ""},
-    {"linger.ms", no_producer, ""},
-    {"batch.*", no_producer, ""},
-    {"compression.*", no_producer, ""},
-    {"request.required.acks", no_producer, ""},
-    {"acks", no_producer, ""},
-    {"retries", no_producer, ""},
+    {"interceptors *_cb opaque default_topic_conf", own_callback, ""},
+    {"transactional.id transaction.timeout.ms enable.idempotence queue.buffering.* linger.ms batch.* "
+     "compression.* request.required.acks acks retries",
+     no_producer, ""},
 };
 
 bool matches(std::string_view pattern, std::string_view name) {
@@ -76,9 +57,10 @@ bool matches(std::string_view pattern, std::string_view name) {
 std::span<const RefusedClientKey> refused_client_keys() { return refused; }
 
 const RefusedClientKey* find_refused_client_key(std::string_view name) {
-  const auto* found = std::find_if(std::begin(refused), std::end(refused),
-                                   [&](const auto& key) { return matches(key.name, name); });
-  return found == std::end(refused) ? nullptr : found;
+  for (const auto& key : refused)
+    for (const auto& pattern : split(key.names, " "))
+      if (matches(pattern, name)) return &key;
+  return nullptr;
 }
 
 }  // namespace laneway::config

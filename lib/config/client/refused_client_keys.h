@@ -6,9 +6,9 @@
 
 namespace laneway::config {
 
-/// A refused key of the library, with the reason and the replacement.
+/// Refused keys of the library, with the reason and the replacement.
 struct RefusedClientKey {
-  std::string_view name;  ///< a trailing * stands for the rest
+  std::string_view names;  ///< separated by spaces; a * at an end stands for the rest
   std::string_view reason;
   std::string_view instead;  ///< empty if nothing replaces the key
 };

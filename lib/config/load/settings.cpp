@@ -95,7 +95,8 @@ std::string client_path(std::string_view ending) {
       return "kafka." + std::string(key.name) + std::string(secret_file_suffix);
   }
   for (const RefusedClientKey& key : refused_client_keys())
-    if (with_underscores(key.name) == wanted) return "kafka." + std::string(key.name);
+    for (const auto& name : split(key.names, " "))
+      if (with_underscores(name) == wanted) return "kafka." + name;
   return "kafka." + wanted;
 }
 
