@@ -1,4 +1,4 @@
-#include "config/handlers/exec.h"
+#include "config/handlers/handler_schema.h"
 
 #include "config/checks/checks.h"
 #include "config/checks/rule_context.h"

@@ -1,4 +1,4 @@
-#include "config/handlers/fan_out.h"
+#include "config/handlers/handler_schema.h"
 
 #include "config/checks/rule_context.h"
 #include "config/pools/selector.h"

@@ -1,5 +1,6 @@
 // Everything that the configuration knows about one handler, apart from the struct of its settings. Each
-// handler's file makes one HandlerSchema by schema_of(); handlers.h has the table. Pure.
+// handler has a source with its schema_of() and no header; handlers.h has the table. Files with secrets and
+// certificates are read when their keys are set; otherwise pure.
 #pragma once
 
 #include <cstdint>
@@ -89,5 +90,14 @@ template <class Settings>
 Rows rows_of(std::initializer_list<HandlerRow<Settings>> rows) {
   return {rows.begin(), rows.end()};
 }
+
+/// In exec.cpp and so on.
+HandlerSchema schema_of(const LogSettings&);
+HandlerSchema schema_of(const SimulateSettings&);
+HandlerSchema schema_of(const HttpSettings&);
+HandlerSchema schema_of(const ExecSettings&);
+HandlerSchema schema_of(const PluginSettings&);
+HandlerSchema schema_of(const ProduceSettings&);
+HandlerSchema schema_of(const FanOutSettings&);
 
 }  // namespace laneway::config

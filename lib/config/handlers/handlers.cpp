@@ -4,14 +4,6 @@
 #include <type_traits>
 #include <variant>
 
-#include "config/handlers/exec.h"
-#include "config/handlers/fan_out.h"
-#include "config/handlers/http.h"
-#include "config/handlers/log.h"
-#include "config/handlers/plugin.h"
-#include "config/handlers/produce.h"
-#include "config/handlers/simulate.h"
-
 namespace laneway::config {
 namespace {
 

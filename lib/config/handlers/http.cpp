@@ -1,4 +1,4 @@
-#include "config/handlers/http.h"
+#include "config/handlers/handler_schema.h"
 
 #include <algorithm>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "config/handlers/log.h"
+#include "config/handlers/handler_schema.h"
 
 #include "config/property.h"
 

@@ -1,4 +1,4 @@
-#include "config/handlers/plugin.h"
+#include "config/handlers/handler_schema.h"
 
 #include <functional>
 

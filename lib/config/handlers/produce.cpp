@@ -1,4 +1,4 @@
-#include "config/handlers/produce.h"
+#include "config/handlers/handler_schema.h"
 
 #include <algorithm>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "config/handlers/simulate.h"
+#include "config/handlers/handler_schema.h"
 
 #include "config/property.h"
 #include "config/units.h"
