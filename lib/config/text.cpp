@@ -79,7 +79,7 @@ std::string in_quotes(std::string_view text) {
 }
 
 std::string printable(std::string_view name) {
-  const bool plain = std::all_of(name.begin(), name.end(), [](char c) { return c > ' ' && c < 0x7f; });
+  const bool plain = is_ascii(name) && name.find(' ') == name.npos;
   return plain && !name.empty() && name.size() <= longest_shown ? std::string(name) : in_quotes(name);
 }
 
@@ -103,12 +103,8 @@ std::optional<std::string> nearest(std::string_view name, const std::vector<std:
 }
 
 std::string yaml_scalar(std::string_view text) {
-  const auto plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '.' || c == '-' || c == '/';
-  };
-  const bool safe = !text.empty() && text.front() != '-' && text.front() != '.' &&
-                    std::all_of(text.begin(), text.end(), plain) && lower(text) != "null";
+  const bool safe = !text.empty() && text.front() != '-' && text.front() != '.' && is_word(text, "_.-/") &&
+                    lower(text) != "null";
   if (safe) return std::string(text);
   auto out = escaped(text);
   for (auto at = out.find("${"); at != out.npos; at = out.find("${", at + 3)) out.insert(at, 1, '$');
@@ -128,6 +124,22 @@ std::string lower(std::string_view text) {
 
 bool is_digits(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+bool is_word(std::string_view text, std::string_view others) {
+  return std::all_of(text.begin(), text.end(), [&](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           others.find(c) != others.npos;
+  });
+}
+
+bool is_ascii(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
+}
+
+std::string_view trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t");
+  return first == text.npos ? "" : text.substr(first, text.find_last_not_of(" \t") + 1 - first);
 }
 
 std::vector<std::string> split(std::string_view text, std::string_view separator) {

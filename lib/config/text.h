@@ -1,7 +1,8 @@
-// Small helpers for what messages say. Pure.
+// Small helpers for texts, names and what messages say. Pure.
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,6 +29,20 @@ std::string counted(std::uint64_t number, std::string_view noun);
 
 std::string lower(std::string_view text);
 bool is_digits(std::string_view text);
+/// Whether all characters are letters and digits of ASCII, or among `others`.
+bool is_word(std::string_view text, std::string_view others);
+/// Whether all characters are printable ASCII. Blanks are.
+bool is_ascii(std::string_view text);
+/// Without blanks and tabs at both ends.
+std::string_view trimmed(std::string_view text);
+
+/// The first row of a table whose `name` is this one; nullptr if there is none.
+template <class Rows>
+auto find_named(const Rows& rows, std::string_view name) -> decltype(&*std::begin(rows)) {
+  for (const auto& row : rows)
+    if (row.name == name) return &row;
+  return nullptr;
+}
 
 /// The parts between the separators; one part if `text` has no separator.
 std::vector<std::string> split(std::string_view text, std::string_view separator);

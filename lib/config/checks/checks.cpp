@@ -10,8 +10,6 @@
 namespace laneway::config {
 namespace {
 
-bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
-
 /// Escapes of Perl, Java and Python, which compile and then match the letter itself: \d matches "d".
 std::string check_escapes(const std::string& pattern) {
   for (std::size_t at = 0; at + 1 < pattern.size(); ++at) {
@@ -46,11 +44,7 @@ std::pair<std::size_t, std::size_t> authority(const std::string& url) {
 
 }  // namespace
 
-bool is_host(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    return is_word(c) || c == '.' || c == '-' || c == '_' || c == ':' || c == '[' || c == ']';
-  });
-}
+bool is_host(std::string_view text) { return !text.empty() && is_word(text, ".-_:[]"); }
 
 bool is_port(std::string_view text, unsigned min) {
   unsigned port = 0;
@@ -81,7 +75,7 @@ std::string check_url(const std::string& url) {
   const auto scheme = lower(url.substr(0, 8));
   if (!scheme.starts_with("http://") && scheme != "https://")
     return "it does not start with http:// or https://";
-  if (std::any_of(url.begin(), url.end(), [](char c) { return c <= ' ' || c == 0x7f; }))
+  if (!is_ascii(url) || url.find(' ') != url.npos)
     return "it contains a space or a character that is not printable ASCII";
   const auto [begin, end] = authority(url);
   auto host = url.substr(begin, end - begin);
@@ -94,8 +88,7 @@ std::string check_url(const std::string& url) {
 
 std::string check_content_type(const std::string& type) {
   if (type.empty()) return "it is empty";
-  const bool printable = std::all_of(type.begin(), type.end(), [](char c) { return c >= ' ' && c < 0x7f; });
-  return printable ? "" : "it contains a character that a request header may not contain";
+  return is_ascii(type) ? "" : "it contains a character that a request header may not contain";
 }
 
 std::string check_header(std::string_view name) {
@@ -103,10 +96,8 @@ std::string check_header(std::string_view name) {
       "connection",  "content-length", "content-type",      "expect",     "host",       "te",    "trailer",
       "traceparent", "upgrade",        "transfer-encoding", "keep-alive", "user-agent", "accept"};
   if (name.empty()) return "it is empty";
-  const bool token = std::all_of(name.begin(), name.end(), [](char c) {
-    return is_word(c) || std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
-  });
-  if (!token) return "it contains a character that the name of a header may not contain";
+  if (!is_word(name, "!#$%&'*+-.^_`|~"))
+    return "it contains a character that the name of a header may not contain";
   const auto lowered = lower(name);
   if (own.contains(lowered) || lowered.starts_with("kafka-") || lowered.starts_with("laneway-") ||
       lowered.starts_with("proxy-"))
@@ -130,9 +121,7 @@ std::string check_topic(const std::string& topic) {
   if (topic.front() == '^') return check_pattern(topic);
   if (topic.size() > 249) return "it is longer than 249 characters";
   if (topic == "." || topic == "..") return "Kafka does not allow this name";
-  const bool valid = std::all_of(topic.begin(), topic.end(),
-                                 [](char c) { return is_word(c) || c == '.' || c == '_' || c == '-'; });
-  if (valid) return "";
+  if (is_word(topic, "._-")) return "";
   const bool pattern = topic.find_first_of("*+?()[]|$\\") != topic.npos;
   return std::string("it contains a character other than letters, digits, dot, underscore and hyphen") +
          (pattern ? "; a pattern starts with ^" : "");

@@ -64,10 +64,8 @@ void check_servers(const Connection& connection, std::vector<ConnectionProblem>&
   if (given == connection.own.end()) return;
   bool any = false;
   for (const auto& part : split(given->second.value, ",")) {
-    std::string_view server(part);
-    const auto begin = server.find_first_not_of(" \t");
-    if (begin == server.npos) continue;
-    server = server.substr(begin, server.find_last_not_of(" \t") + 1 - begin);
+    const auto server = trimmed(part);
+    if (server.empty()) continue;
     any = true;
     if (auto what = server_problem(server, protocol_of(connection.all)); !what.empty())
       problems.push_back(

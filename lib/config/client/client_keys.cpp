@@ -256,19 +256,14 @@ std::optional<std::string_view> key_in_file(std::string_view name) {
 std::span<const ClientKey> producer_keys() { return keys_of_producers; }
 
 const ClientKey* find_producer_key(std::string_view name) {
-  for (const ClientKey& key : keys_of_producers)
-    if (key.name == name) return &key;
+  if (const auto* key = find_named(keys_of_producers, name)) return key;
   const auto* key = find_client_key(name);
   return key == nullptr || key->consumer_only ? nullptr : key;
 }
 
 std::span<const ClientKey> client_keys() { return keys; }
 
-const ClientKey* find_client_key(std::string_view name) {
-  const auto* found =
-      std::find_if(std::begin(keys), std::end(keys), [&](const auto& k) { return k.name == name; });
-  return found == std::end(keys) ? nullptr : found;
-}
+const ClientKey* find_client_key(std::string_view name) { return find_named(keys, name); }
 
 std::string ClientKey::expects() const {
   switch (type) {

@@ -4,6 +4,8 @@
 #include <type_traits>
 #include <variant>
 
+#include "config/text.h"
+
 namespace laneway::config {
 namespace {
 
@@ -34,12 +36,7 @@ std::vector<const HandlerSchema*> handlers_of_reference() {
   return ordered;
 }
 
-const HandlerSchema* find_handler(std::string_view name) {
-  const auto& table = handlers();
-  const auto found =
-      std::find_if(table.begin(), table.end(), [&](const auto& handler) { return handler.name == name; });
-  return found == table.end() ? nullptr : &*found;
-}
+const HandlerSchema* find_handler(std::string_view name) { return find_named(handlers(), name); }
 
 const HandlerSchema& handler_of(const HandlerSettings& handler) { return handlers()[handler.index()]; }
 

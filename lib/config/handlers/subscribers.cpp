@@ -17,11 +17,7 @@ namespace {
 constexpr std::size_t longest_name = 100;
 
 bool is_name(std::string_view text) {
-  constexpr std::string_view others = "._-";
-  return !text.empty() && text.size() <= longest_name && std::all_of(text.begin(), text.end(), [&](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-           others.find(c) != others.npos;
-  });
+  return !text.empty() && text.size() <= longest_name && is_word(text, "._-");
 }
 
 /// Reads the parts of the file; the first problem ends the reading.

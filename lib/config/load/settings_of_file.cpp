@@ -1,6 +1,5 @@
 #include "config/load/settings_of_file.h"
 
-#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -18,11 +17,7 @@ const std::string one_piece =
     "expected one value; keys of the Kafka client are written with their dots, such as group.id: orders";
 
 bool is_variable_name(std::string_view name) {
-  const auto word = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-  };
-  return !name.empty() && (name.front() < '0' || name.front() > '9') &&
-         std::all_of(name.begin(), name.end(), word);
+  return !name.empty() && !is_digits(name.substr(0, 1)) && is_word(name, "_");
 }
 
 /// Walks the tree of a file down to the settings.

@@ -1,6 +1,6 @@
 #include "config/pools/pool_path.h"
 
-#include <algorithm>
+#include "config/text.h"
 
 namespace laneway::config {
 namespace {
@@ -34,13 +34,9 @@ std::string name_in_pool(const std::string& pool, std::string_view row) {
 }
 
 std::string check_pool_name(std::string_view name) {
-  const auto allowed = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
-  };
   if (name.empty()) return "the name of a pool is empty";
   if (name.size() > longest_pool_name) return "the name of a pool has at most 60 characters";
-  if (!std::all_of(name.begin(), name.end(), allowed))
-    return "the name of a pool may have letters, digits, - and _ only";
+  if (!is_word(name, "-_")) return "the name of a pool may have letters, digits, - and _ only";
   return "";
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "config/text.h"
+
 namespace laneway::config {
 
 Pool unnamed_pool(const Config& config) {
@@ -34,9 +36,7 @@ bool uses_own_handler(const Config& config) {
 }
 
 const Pool* find_pool(const Config& config, const std::string& name) {
-  const auto found = std::find_if(config.pools.begin(), config.pools.end(),
-                                  [&](const Pool& pool) { return pool.name == name; });
-  return found == config.pools.end() ? nullptr : &*found;
+  return find_named(config.pools, name);
 }
 
 std::vector<const Pool*> entrances(const Config& config) {

@@ -1,7 +1,5 @@
 #include "config/schema/schema.h"
 
-#include <algorithm>
-
 #include "config/checks/checks.h"
 #include "config/handlers/handlers.h"
 #include "config/pools/pool_path.h"
@@ -179,12 +177,6 @@ const Rows& properties() {
   return table;
 }
 
-const Property* find_property(std::string_view path) {
-  const auto& table = properties();
-  const auto name = schema_name(path);
-  const auto found =
-      std::find_if(table.begin(), table.end(), [&](const Property& p) { return p.name == name; });
-  return found == table.end() ? nullptr : &*found;
-}
+const Property* find_property(std::string_view path) { return find_named(properties(), schema_name(path)); }
 
 }  // namespace laneway::config

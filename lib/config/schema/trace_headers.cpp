@@ -16,9 +16,9 @@ using Headers = std::map<std::string, std::string>;
 /// Why laneway does not send such a header; empty if it does. The text does not have the value.
 std::string check_entry(const std::string& name, const std::string& value) {
   if (auto what = check_header(name); !what.empty()) return what;
-  const bool printable =
-      !value.empty() && std::all_of(value.begin(), value.end(), [](char c) { return c >= ' ' && c <= '~'; });
-  return printable ? "" : "the value is empty, or has a line break or a character that is not ASCII";
+  return !value.empty() && is_ascii(value)
+             ? ""
+             : "the value is empty, or has a line break or a character that is not ASCII";
 }
 
 std::optional<BadValue> set_entry(Headers& headers, const Entry& entry) {
@@ -29,13 +29,8 @@ std::optional<BadValue> set_entry(Headers& headers, const Entry& entry) {
   return std::nullopt;
 }
 
-std::string trimmed(const std::string& text) {
-  const auto first = text.find_first_not_of(" \t");
-  return first == text.npos ? "" : text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
 /// %XX are bytes.
-std::string decoded(const std::string& text) {
+std::string decoded(std::string_view text) {
   std::string out;
   for (std::size_t at = 0; at < text.size(); ++at) {
     const auto digits = text.substr(at + 1, 2);
@@ -57,14 +52,13 @@ bool same_name(const std::string& a, const std::string& b) {
 /// Why the text is wrong; empty if it is right.
 std::string add_list(Headers& headers, const std::string& list) {
   const Headers written = headers;
-  for (std::size_t at = 0; at < list.size();) {
-    const auto end = std::min(list.find(',', at), list.size());
-    const auto item = trimmed(list.substr(at, end - at));
-    at = end + 1;
+  for (const auto& part : split(list, ",")) {
+    const auto item = trimmed(part);
     if (item.empty()) continue;
     const auto equals = item.find('=');
     if (equals == item.npos) return "an element is not NAME=VALUE";
-    const auto name = trimmed(item.substr(0, equals)), value = decoded(trimmed(item.substr(equals + 1)));
+    const std::string name(trimmed(item.substr(0, equals)));
+    const auto value = decoded(trimmed(item.substr(equals + 1)));
     if (auto what = check_entry(name, value); !what.empty()) return what;
     const bool named = std::any_of(written.begin(), written.end(),
                                    [&](const auto& header) { return same_name(header.first, name); });

@@ -231,11 +231,8 @@ Fault not_closed(std::string_view text, std::size_t offset) {
 }
 
 std::optional<std::size_t> key_without_space(std::string_view text) {
-  const auto word = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '.' || c == '-';
-  };
-  const auto end = static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), word) - text.begin());
+  std::size_t end = 0;
+  while (end < text.size() && is_word(text.substr(end, 1), "_.-")) ++end;
   if (end == 0 || text[0] == '-' || end + 1 >= text.size() || text[end] != ':') return std::nullopt;
   const char next = text[end + 1];
   if (next == ' ' || next == '\t' || next == ':' || text.substr(end).starts_with("://")) return std::nullopt;

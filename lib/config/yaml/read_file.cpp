@@ -4,11 +4,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <system_error>
 
 #include "base/descriptor.h"
+#include "config/text.h"
 
 namespace laneway::config {
 namespace {
@@ -83,7 +83,7 @@ Status check_owners_only(const std::string& path) {
 
 Result<std::string> read_token(const std::string& path) {
   auto token = read_secret(path);
-  if (token && std::any_of(token->begin(), token->end(), [](char c) { return c <= ' ' || c > '~'; }))
+  if (token && (!is_ascii(*token) || token->find(' ') != token->npos))
     return Error{ErrorKind::configuration,
                  "the token contains a blank, a line break or a character that is not ASCII",
                  "create a token with: openssl rand -hex 32"};
@@ -92,7 +92,7 @@ Result<std::string> read_token(const std::string& path) {
 
 Result<std::string> read_header_value(const std::string& path) {
   auto value = read_secret(path);
-  if (value && std::any_of(value->begin(), value->end(), [](char c) { return c < ' ' || c > '~'; }))
+  if (value && !is_ascii(*value))
     return Error{ErrorKind::configuration, "the file contains a line break or a character that is not ASCII",
                  "write one line, such as Bearer and a token"};
   return value;
