@@ -7,7 +7,6 @@
 #include "app/check/record_path.h"
 #include "config/handlers/handlers.h"
 #include "config/text.h"
-#include "config/topics/retry_topics.h"
 #include "config/units.h"
 #include "handler/registry.h"
 #include "kafka/client/client_support.h"
@@ -132,7 +131,7 @@ std::string commits(const config::Config& config) {
 std::string later_attempts(const config::Config& config) {
   std::string text;
   for (const auto& delay : config.retry.topics)
-    text += (text.empty() ? "" : ", ") + config::retry_topic("{topic}", delay);
+    text += (text.empty() ? "" : ", ") + delay.topic_of("{topic}");
   return text.empty() ? text : "one attempt in each retry topic (" + text + ") after its delay; then ";
 }
 

@@ -18,8 +18,8 @@ CARRY_RECORDS = {"app/dlq/print.cpp", "app/dlq/redrive.cpp", "lib/handler/forwar
                  "lib/kafka/record.h", "lib/lane/position/log_position.cpp", "lib/lane/stage/between_stages.cpp",
                  "lib/tracing/record_trace.cpp"}
 RAW_BYTES = re.compile(r"\b(?:raw_(?:key|value|headers)|release_copy)\b")
-# Folders whose sources each define one row of a table; this header declares all rows.
-TABLES = {"config/handlers": "handler_schema.h"}
+# Folders whose sources define rows of one table; this header declares them.
+TABLES = {"config/handlers": "handler_schema.h", "config/schema": "shared_rows.h"}
 # Folders of tests/ that mirror no module.
 NO_MODULE = {"app", "bench", "fuzz", "library", "plugins", "sanitizer", "stories"}
 

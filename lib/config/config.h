@@ -10,11 +10,10 @@
 #include <vector>
 
 #include "base/time.h"
-#include "config/breaker.h"
 #include "config/client/client_setting.h"
 #include "config/handler_settings.h"
+#include "config/limits.h"
 #include "config/pools.h"
-#include "config/rate.h"
 
 namespace laneway::config {
 
@@ -54,6 +53,8 @@ struct RetryDelay {
   Duration duration{};
 
   bool operator==(const RetryDelay&) const = default;
+  /// The retry topic of a topic.
+  std::string topic_of(const std::string& topic) const { return topic + "-retry-" + text; }
 };
 
 struct Retry {
@@ -144,6 +145,13 @@ struct Config {
   Trace trace;
 
   bool topics_by_pattern() const { return !topics.empty() && topics.front().starts_with('^'); }
+  /// Of all topics that are listed by name; empty if no delays are configured.
+  std::vector<std::string> retry_topics() const {
+    std::vector<std::string> names;
+    for (const auto& topic : topics)
+      for (const auto& delay : retry.topics) names.push_back(delay.topic_of(topic));
+    return names;
+  }
   const std::string& client(const std::string& key) const {
     static const std::string none;
     const auto found = kafka.find(key);

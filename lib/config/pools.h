@@ -8,9 +8,8 @@
 #include <vector>
 
 #include "base/time.h"
-#include "config/breaker.h"
 #include "config/handler_settings.h"
-#include "config/rate.h"
+#include "config/limits.h"
 
 namespace laneway::config {
 

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <optional>
 
-#include "config/topics/retry_topics.h"
 #include "handler/forward/forward_handler.h"
 #include "handler/registry.h"
 #include "kafka/access/key_files.h"
@@ -68,7 +67,7 @@ Result<std::vector<kafka::TopicInfo>> Service::Implementation::find_topics(kafka
   auto found = find_forward_topics(config, topics, directory, deadline.left(), !loops().empty());
   if (!found) return found.error();
   forward_partitions = std::move(found).value();
-  for (const auto& name : config::retry_topics(config)) topics.push_back({name, forward_partitions[name]});
+  for (const auto& name : config.retry_topics()) topics.push_back({name, forward_partitions[name]});
   subscription = subscription_to(config, topics);
   report_left_out(consumed->left_out);
   return std::move(topics);

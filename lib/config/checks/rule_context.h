@@ -9,7 +9,6 @@
 #include "config/checks/connection_rules.h"
 #include "config/config.h"
 #include "config/yaml/problem.h"
-#include "config/yaml/setting.h"
 
 namespace laneway::config {
 

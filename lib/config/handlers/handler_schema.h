@@ -14,7 +14,7 @@
 #include "config/client/client_keys.h"
 #include "config/config.h"
 #include "config/property.h"
-#include "config/yaml/setting.h"
+#include "config/yaml/problem.h"
 
 namespace laneway::config {
 

@@ -9,9 +9,8 @@
 #include "config/client/client_keys.h"
 #include "config/property.h"
 #include "config/text.h"
-#include "config/topics/retry_topics.h"
+#include "config/yaml/problem.h"
 #include "config/yaml/read_file.h"
-#include "config/yaml/setting.h"
 
 namespace laneway::config {
 namespace {
@@ -156,7 +155,7 @@ void set_defaults_of_transactions(Config& config, const Settings& settings) {
 /// no named topic is both.
 std::string looping_topic(const Config& config, const ProduceSettings& produce) {
   if (produce.other_cluster() || config.topics_by_pattern()) return {};
-  auto read = retry_topics(config);
+  auto read = config.retry_topics();
   read.insert(read.end(), config.topics.begin(), config.topics.end());
   const auto is_read = [&](const std::string& topic) {
     return std::find(read.begin(), read.end(), topic) != read.end();

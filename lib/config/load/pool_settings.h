@@ -6,7 +6,6 @@
 
 #include "config/config.h"
 #include "config/yaml/problem.h"
-#include "config/yaml/setting.h"
 
 namespace laneway::config {
 

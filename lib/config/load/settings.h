@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "config/yaml/problem.h"
-#include "config/yaml/setting.h"
 
 namespace laneway::config {
 

@@ -13,7 +13,6 @@
 #include "config/pools/pool_scope.h"
 #include "config/rules/pool_rules.h"
 #include "config/text.h"
-#include "config/topics/retry_topics.h"
 #include "config/units.h"
 
 namespace laneway::config {
@@ -128,7 +127,7 @@ class Rules {
     for (const auto& topic : topics) {
       const auto letters = topic_from_template(config_.dead_letter.topic, topic);
       for (const auto& delay : config_.retry.topics) {
-        const auto name = retry_topic(topic, delay);
+        const auto name = delay.topic_of(topic);
         if (std::find(topics.begin(), topics.end(), name) != topics.end())
           return context_.refuse({"retry.topics", "topics"},
                                  "the retry topic " + name + " of " + topic + " is consumed too",

@@ -8,7 +8,6 @@
 #include "config/checks/rule_context.h"
 #include "config/config.h"
 #include "config/yaml/problem.h"
-#include "config/yaml/setting.h"
 
 namespace laneway::config {
 

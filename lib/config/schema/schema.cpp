@@ -3,8 +3,6 @@
 #include "config/checks/checks.h"
 #include "config/handlers/handlers.h"
 #include "config/pools/pool_path.h"
-#include "config/schema/schema_failure.h"
-#include "config/schema/schema_pools.h"
 #include "config/schema/shared_rows.h"
 #include "config/schema/trace_headers.h"
 #include "config/yaml/read_file.h"

@@ -1,7 +1,6 @@
-#include "config/schema/schema_failure.h"
+#include "config/schema/shared_rows.h"
 
 #include "config/checks/checks.h"
-#include "config/schema/shared_rows.h"
 
 namespace laneway::config {
 namespace {

@@ -1,9 +1,8 @@
-#include "config/schema/schema_pools.h"
+#include "config/schema/shared_rows.h"
 
 #include "base/cores.h"
 #include "config/pools/pool_path.h"
 #include "config/pools/selector.h"
-#include "config/schema/shared_rows.h"
 
 namespace laneway::config {
 namespace {

@@ -1,5 +1,6 @@
-// Rows that several sections of the schema have: a rate, a breaker, a number of workers. `access` is a
-// generic lambda from a Config, const or not, to the struct. Private to this folder. Pure.
+// The parts of the table in schema.h that have sources of their own, and rows that several sections have: a
+// rate, a breaker, a number of workers. `access` is a generic lambda from a Config, const or not, to the
+// struct. Private to this folder. Pure.
 #pragma once
 
 #include <string>
@@ -8,6 +9,11 @@
 #include "config/property.h"
 
 namespace laneway::config {
+
+/// rate, retry, ledger, dead_letter, breaker: schema_failure.cpp.
+Rows failure_rows();
+/// route, pools: schema_pools.cpp.
+Rows rows_of_pools();
 
 /// From a Config to a field of the struct to which `access` leads.
 template <class Access, class Struct, class Field>

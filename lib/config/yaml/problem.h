@@ -1,9 +1,10 @@
-// Where a setting is written, and the list of problems with the settings.
+// A setting as it was written: its name, its value and its place; and the list of problems with the settings.
 //
 // Problems are collected and not thrown: the user sees all of them at once, in the order of their places.
 // Pure.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,14 @@ struct SettingPlace {
 
   Origin text() const;
 };
+
+struct Setting {
+  std::string path;  ///< dotted: lanes.workers, kafka.group.id
+  Node value;
+  SettingPlace place;
+};
+
+using Settings = std::map<std::string, Setting>;
 
 /// The value for a message; never the content of a variable or of a secret.
 std::string shown(const Node& value);

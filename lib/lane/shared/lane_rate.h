@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "config/rate.h"
+#include "config/limits.h"
 #include "lane/shared/rate_limiter.h"
 
 namespace laneway::lane {

@@ -4,7 +4,6 @@
 #include <set>
 
 #include "config/checks/checks.h"
-#include "config/topics/retry_topics.h"
 #include "config/units.h"
 #include "telemetry/log.h"
 
@@ -73,8 +72,7 @@ std::vector<ForwardTopic> forward_topics(const config::Config& config, const Top
     if (names.insert(name).second) topics.push_back({std::move(name), source, delay});
   };
   for (const auto& source : sources) {
-    for (const auto& delay : config.retry.topics)
-      add(config::retry_topic(source.name, delay), source, delay.duration);
+    for (const auto& delay : config.retry.topics) add(delay.topic_of(source.name), source, delay.duration);
     if (config.dead_letter.enabled())
       add(config::topic_from_template(config.dead_letter.topic, source.name), source, {});
   }
@@ -106,8 +104,7 @@ delivery::RetrySteps retry_steps(const config::Config& config) {
   if (config.retry.topics.empty()) return steps;
   for (const auto& source : config.topics) {
     std::vector<std::pair<std::string, Duration>> topics;
-    for (const auto& delay : config.retry.topics)
-      topics.emplace_back(config::retry_topic(source, delay), delay.duration);
+    for (const auto& delay : config.retry.topics) topics.emplace_back(delay.topic_of(source), delay.duration);
     steps.add(source, topics);
   }
   return steps;
