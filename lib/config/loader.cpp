@@ -10,7 +10,6 @@
 #include "config/handlers/exec_command.h"
 #include "config/handlers/handlers.h"
 #include "config/load/application.h"
-#include "config/load/pool_settings.h"
 #include "config/load/service_links.h"
 #include "config/load/settings_of_file.h"
 #include "config/pools/pool_path.h"
@@ -102,8 +101,7 @@ Loaded finish(bool read, std::vector<Setting> all, const Source& source, Problem
   Loaded loaded;
   Config config;
   const Settings settings = merge(std::move(all), problems);
-  Application(config, problems).apply(settings);
-  apply_pools(config, settings, problems);
+  apply_settings(config, settings, problems);
   if (wants_dead_letters(settings)) config.dead_letter.topic = default_dead_letter_topic;
   if (const auto set_defaults = handler_of(config.handler).set_dependent_defaults)
     set_defaults(config, settings);

@@ -1,41 +1,22 @@
-// Puts settings into a Config, one after the other: of the service, or of one named pool. Keeps references to
-// its creator's objects. Pure, except for the properties that read a file when they are set.
+// Puts settings into a Config: those of the service, then those of its named pools. Pure, except for the
+// properties that read a file when they are set.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "config/config.h"
-#include "config/property.h"
 #include "config/yaml/problem.h"
 
 namespace laneway::config {
 
-class Application {
- public:
-  /// `scope`: the beginning of the names of the settings that are put in, "pools.critical."; empty for the
-  /// settings of the service, without those of the pools. With a scope, `config` has this pool only, and the
-  /// handler of the pool becomes the handler of `config`.
-  Application(Config& config, Problems& problems, std::string scope = "")
-      : config_(config), problems_(problems), scope_(std::move(scope)) {}
+/// The pools that a file names, in its order: settings_of_file() has a setting for the name of each.
+std::vector<std::string> pools_of_file(const std::vector<Setting>& settings);
 
-  void apply(const Settings& settings);
-  /// Whether the settings name a handler that exists.
-  bool has_handler() const { return !chosen_.empty(); }
+/// The settings of the service are the defaults of its pools. The pools are in the order of the file.
+void apply_settings(Config& config, const Settings& settings, Problems& problems);
 
- private:
-  std::string local(const Setting& setting) const { return setting.path.substr(scope_.size()); }
-  bool applies(const std::string& key) const;
-  void complain(const Setting& setting, const BadValue& bad, const std::string& expects);
-  void choose_handler(const std::vector<const Setting*>& settings);
-  void choose_of(const Setting& setting);
-  void choose(const Setting& setting, const std::string& name);
-  void apply_client_key(const std::string& name, const Setting& setting);
-
-  Config& config_;
-  Problems& problems_;
-  const std::string scope_;
-  std::string chosen_;
-  bool refused_second_ = false;
-};
+/// So that `then` leads to later pools only, otherwise in the order of the file. Pools in a cycle come last.
+void order_pools(std::vector<Pool>& pools);
 
 }  // namespace laneway::config

@@ -20,6 +20,38 @@ bool is_variable_name(std::string_view name) {
   return !name.empty() && !is_digits(name.substr(0, 1)) && is_word(name, "_");
 }
 
+/// `text` with each ${NAME} replaced from `environment`; $${ stands for ${. Not recursive.
+Result<std::string> put_variables_in(const std::string& text, const Environment& environment) {
+  const auto wrong = [](std::string what, std::string hint) {
+    return Error{ErrorKind::configuration, std::move(what), std::move(hint)};
+  };
+  std::string out;
+  for (std::size_t i = 0; i < text.size();) {
+    if (text.compare(i, 3, "$${") == 0) {
+      out += "${";
+      i += 3;
+    } else if (text.compare(i, 2, "${") == 0) {
+      const auto end = text.find('}', i);
+      if (end == text.npos)
+        return wrong("found ${ without a closing }", "write ${NAME}, or $${ for ${ itself");
+      const auto name = text.substr(i + 2, end - i - 2);
+      if (!is_variable_name(name))
+        return wrong(
+            "found " + in_quotes(text.substr(i, end + 1 - i)) + ", which is not the name of a variable",
+            "write ${NAME}, or $${ for ${ itself");
+      const auto found = environment.find(name);
+      if (found == environment.end())
+        return wrong("the environment has no variable " + name,
+                     "set the variable, or write $${ for ${ itself");
+      out += found->second;
+      i = end + 1;
+    } else {
+      out += text[i++];
+    }
+  }
+  return out;
+}
+
 /// Walks the tree of a file down to the settings.
 class Walk {
  public:
@@ -195,37 +227,6 @@ class Walk {
 };
 
 }  // namespace
-
-Result<std::string> put_variables_in(const std::string& text, const Environment& environment) {
-  const auto wrong = [](std::string what, std::string hint) {
-    return Error{ErrorKind::configuration, std::move(what), std::move(hint)};
-  };
-  std::string out;
-  for (std::size_t i = 0; i < text.size();) {
-    if (text.compare(i, 3, "$${") == 0) {
-      out += "${";
-      i += 3;
-    } else if (text.compare(i, 2, "${") == 0) {
-      const auto end = text.find('}', i);
-      if (end == text.npos)
-        return wrong("found ${ without a closing }", "write ${NAME}, or $${ for ${ itself");
-      const auto name = text.substr(i + 2, end - i - 2);
-      if (!is_variable_name(name))
-        return wrong(
-            "found " + in_quotes(text.substr(i, end + 1 - i)) + ", which is not the name of a variable",
-            "write ${NAME}, or $${ for ${ itself");
-      const auto found = environment.find(name);
-      if (found == environment.end())
-        return wrong("the environment has no variable " + name,
-                     "set the variable, or write $${ for ${ itself");
-      out += found->second;
-      i = end + 1;
-    } else {
-      out += text[i++];
-    }
-  }
-  return out;
-}
 
 std::vector<Setting> settings_of_file(const Node& root, const std::string& file,
                                       const Environment& environment, Problems& problems) {

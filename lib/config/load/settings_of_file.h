@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
 #include "config/load/settings.h"
 #include "config/yaml/document.h"
 #include "config/yaml/problem.h"
@@ -14,8 +13,5 @@ namespace laneway::config {
 /// With ${VARIABLES} replaced from `environment`. Names that may not be set are added to `problems`.
 std::vector<Setting> settings_of_file(const Node& root, const std::string& file,
                                       const Environment& environment, Problems& problems);
-
-/// `text` with each ${NAME} replaced from `environment`; $${ stands for ${. Not recursive.
-Result<std::string> put_variables_in(const std::string& text, const Environment& environment);
 
 }  // namespace laneway::config
