@@ -69,13 +69,12 @@ void check_servers(const Connection& connection, std::vector<ConnectionProblem>&
     any = true;
     if (auto what = server_problem(server, protocol_of(connection.all)); !what.empty())
       problems.push_back(
-          {{"bootstrap.servers"}, std::move(what), "expected HOST:PORT, several separated by commas", {}});
+          {{"bootstrap.servers"}, std::move(what), "expected HOST:PORT, several separated by commas"});
   }
   if (!any)
     problems.push_back({{"bootstrap.servers"},
                         "the list names no broker",
-                        "expected HOST:PORT, several separated by commas",
-                        {}});
+                        "expected HOST:PORT, several separated by commas"});
 }
 
 void check_protocol(const Connection& connection, std::vector<ConnectionProblem>& problems) {
@@ -86,16 +85,15 @@ void check_protocol(const Connection& connection, std::vector<ConnectionProblem>
   for (const auto& [key, setting] : connection.own) {
     const bool about_tls = key.starts_with("ssl.") || key == "enable.ssl.certificate.verification";
     if (about_tls && !tls)
-      problems.push_back({{key, "security.protocol"},
-                          what,
-                          sasl ? "set security.protocol: sasl_ssl" : "set security.protocol: ssl or sasl_ssl",
-                          {}});
+      problems.push_back(
+          {{key, "security.protocol"},
+           what,
+           sasl ? "set security.protocol: sasl_ssl" : "set security.protocol: ssl or sasl_ssl"});
     if (key.starts_with("sasl.") && !sasl)
       problems.push_back(
           {{key, "security.protocol"},
            what,
-           tls ? "set security.protocol: sasl_ssl" : "set security.protocol: sasl_ssl or sasl_plaintext",
-           {}});
+           tls ? "set security.protocol: sasl_ssl" : "set security.protocol: sasl_ssl or sasl_plaintext"});
   }
 }
 
@@ -105,8 +103,7 @@ void check_mechanism(const Connection& connection, std::vector<ConnectionProblem
   if (named && has(connection.all, "sasl.mechanism") && has(connection.all, "sasl.mechanisms"))
     problems.push_back({{"sasl.mechanisms", "sasl.mechanism"},
                         "sasl.mechanism and sasl.mechanisms are the same key",
-                        "remove one of the two",
-                        {}});
+                        "remove one of the two"});
 }
 
 constexpr const char* user_hint =
@@ -170,8 +167,7 @@ void check_insecure(const Connection& connection, std::vector<ConnectionProblem>
   if (connection.may_be_insecure) return;
   const auto refuse = [&](const char* key, const char* value, const char* what) {
     if (value_of(connection.own, key) == value)
-      problems.push_back(
-          {{key}, what, "remove this key, or set allow_insecure: true if this is intended", {}});
+      problems.push_back({{key}, what, "remove this key, or set allow_insecure: true if this is intended"});
   };
   refuse("enable.ssl.certificate.verification", "false", "laneway would not check the brokers' certificates");
   refuse("ssl.endpoint.identification.algorithm", "none", "laneway would not check the brokers' names");

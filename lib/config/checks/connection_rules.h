@@ -20,7 +20,7 @@ struct ConnectionProblem {
   std::vector<std::string> keys;  ///< of the client; the message names the first one that was given
   std::string what;
   std::string hint;
-  std::string missing;  ///< the missing key; empty if no key is missing
+  std::string missing{};  ///< the missing key; empty if no key is missing
 };
 
 std::vector<ConnectionProblem> connection_problems(const Connection& connection);

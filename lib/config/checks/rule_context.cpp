@@ -5,12 +5,16 @@
 #include "config/text.h"
 
 namespace laneway::config {
+
 std::string RuleContext::placed(const std::string& key) const {
   return key == "handler" || key.starts_with("handler.") ? scope_ + key : key;
 }
 
-bool RuleContext::is_about_handler(const std::string& path) const {
-  return path == placed("handler") || path.starts_with(placed("handler."));
+const Setting* RuleContext::handler_setting() const {
+  const auto found = std::find_if(settings_.begin(), settings_.end(), [&](const auto& item) {
+    return item.first == placed("handler") || item.first.starts_with(placed("handler."));
+  });
+  return found == settings_.end() ? nullptr : &found->second;
 }
 
 std::string RuleContext::client(const std::string& key) const { return lower(config_.client(key)); }
@@ -36,26 +40,16 @@ void RuleContext::require(const std::string& key, const std::string& hint) {
 }
 
 void RuleContext::require_handler(const std::string& hint) {
-  const auto handler = std::find_if(settings_.begin(), settings_.end(),
-                                    [&](const auto& item) { return is_about_handler(item.first); });
-  if (handler == settings_.end()) {
-    if (!expected_.own_handler) require("handler", hint);
-  } else if (expected_.own_handler) {
-    problems_.add(handler->second.place, handler->first,
-                  "this program does the work itself and takes no handler", "remove this key");
-  }
-}
-
-bool RuleContext::given_handler() const {
-  return std::any_of(settings_.begin(), settings_.end(),
-                     [&](const auto& item) { return is_about_handler(item.first); });
+  const auto* setting = handler_setting();
+  if (setting == nullptr && !expected_.own_handler) require("handler", hint);
+  if (setting != nullptr && expected_.own_handler)
+    problems_.add(setting->place, setting->path, "this program does the work itself and takes no handler",
+                  "remove this key");
 }
 
 void RuleContext::refuse_handler(const std::string& what, const std::string& hint) {
-  const auto first = std::find_if(settings_.begin(), settings_.end(),
-                                  [&](const auto& item) { return is_about_handler(item.first); });
-  if (first != settings_.end() && !concern("handler"))
-    problems_.add(first->second.place, first->first, what, hint);
+  if (const auto* setting = handler_setting(); setting != nullptr && !concern("handler"))
+    problems_.add(setting->place, setting->path, what, hint);
 }
 
 void RuleContext::require_of_handler(const std::string& key, const std::string& hint) {

@@ -47,7 +47,7 @@ class RuleContext {
   /// Requires a handler; if the program does the work itself, refuses one.
   void require_handler(const std::string& hint);
   /// Whether a handler was chosen, or a key of one set.
-  bool given_handler() const;
+  bool given_handler() const { return handler_setting() != nullptr; }
   /// Adds a problem where the handler is chosen, unless it has one.
   void refuse_handler(const std::string& what, const std::string& hint);
   /// Requires a key of the chosen handler, such as handler.http.url. The problem is added where the handler
@@ -61,7 +61,8 @@ class RuleContext {
  private:
   /// The key of a handler where it is written.
   std::string placed(const std::string& key) const;
-  bool is_about_handler(const std::string& path) const;
+  /// The first setting of the handler; nullptr if there is none.
+  const Setting* handler_setting() const;
 
   const Config& config_;
   const Settings& settings_;

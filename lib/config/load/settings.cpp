@@ -186,10 +186,10 @@ std::optional<Objection> object_to_pool(const std::string& path, const std::vect
   if (!of_pool || pools == nullptr || std::find(pools->begin(), pools->end(), of_pool->pool) != pools->end())
     return std::nullopt;
   const std::string what = "the file has no pool " + printable(of_pool->pool);
-  if (pools->empty()) return Objection{what, "pools are named in the file, below pools", {}};
+  if (pools->empty()) return Objection{what, "pools are named in the file, below pools"};
   if (const auto near = nearest(of_pool->pool, *pools))
-    return Objection{what, "did you mean the pool " + *near + "?", {}};
-  return Objection{what, "the pools of the file are " + join(*pools, ", "), {}};
+    return Objection{what, "did you mean the pool " + *near + "?"};
+  return Objection{what, "the pools of the file are " + join(*pools, ", ")};
 }
 
 /// Two pools whose variables would have the same name; nullopt if there are none.
@@ -199,8 +199,7 @@ std::optional<Objection> object_to_ambiguity(const std::string& path, const std:
   for (const std::string& other : *pools)
     if (other != of_pool->pool && with_underscores_only(other) == with_underscores_only(of_pool->pool))
       return Objection{"this variable could mean the pool " + of_pool->pool + " or the pool " + other,
-                       "use --set, or the file",
-                       {}};
+                       "use --set, or the file"};
   return std::nullopt;
 }
 

@@ -74,7 +74,7 @@ Objection unknown(std::string_view path) {
   if (!meant) meant = nearest_key(path);
   if (const auto of_pool = pool_path(path); of_pool && meant && meant->starts_with(pool_rows))
     meant = name_in_pool(of_pool->pool, *meant);
-  if (!meant) return {unknown_key, list_of_keys(path), {}};
+  if (!meant) return {unknown_key, list_of_keys(path)};
   auto hint = "did you mean " + *meant + "?";
   return {unknown_key, std::move(hint), std::move(*meant)};
 }
@@ -86,14 +86,12 @@ std::optional<Objection> object_to_client_key(std::string_view name) {
     if (key != nullptr && key->secret) return std::nullopt;
     if (key != nullptr)
       return Objection{"only the value of a secret can be read from a file",
-                       "write kafka." + std::string(key->name) + " with the value itself",
-                       {}};
+                       "write kafka." + std::string(key->name) + " with the value itself"};
   }
   if (const auto* key = find_refused_client_key(name))
     return Objection{
         "laneway does not accept this key: " + std::string(key->reason),
-        key->instead.empty() ? "remove the key" : "use " + std::string(key->instead) + " instead",
-        {}};
+        key->instead.empty() ? "remove the key" : "use " + std::string(key->instead) + " instead"};
   return unknown("kafka." + std::string(name));
 }
 
@@ -138,7 +136,7 @@ std::optional<Objection> object_to(std::string_view path) {
       below(name, "handler") && name.find('.', std::string_view("handler.").size()) == name.npos;
   if (handler && is_section(path)) return std::nullopt;
   if (is_section(path))
-    return Objection{"this is a group of keys", "name one key of the group, such as " + example_in(path), {}};
+    return Objection{"this is a group of keys", "name one key of the group, such as " + example_in(path)};
   return unknown(path);
 }
 

@@ -17,7 +17,7 @@ bool below(std::string_view path, std::string_view section);
 struct Objection {
   std::string what;
   std::string hint;
-  std::string meant;  ///< the key that the user probably means; empty if no key is near
+  std::string meant{};  ///< the key that the user probably means; empty if no key is near
 };
 
 /// Objection::what for a name that does not exist.

@@ -1,5 +1,7 @@
 #include "config/yaml/json.h"
 
+#include <regex.h>
+
 #include <array>
 #include <cstdio>
 #include <string_view>
@@ -9,31 +11,14 @@
 namespace laneway::config {
 namespace {
 
-std::size_t digits(std::string_view text, std::size_t from) {
-  std::size_t count = 0;
-  while (from + count < text.size() && text[from + count] >= '0' && text[from + count] <= '9') ++count;
-  return count;
-}
-
 /// By the grammar of RFC 8259, 6.
-bool is_number(std::string_view text) {
-  std::size_t at = text.starts_with('-') ? 1 : 0;
-  const std::size_t whole = digits(text, at);
-  if (whole == 0 || (whole > 1 && text[at] == '0')) return false;
-  at += whole;
-  if (at < text.size() && text[at] == '.') {
-    const std::size_t fraction = digits(text, at + 1);
-    if (fraction == 0) return false;
-    at += 1 + fraction;
-  }
-  if (at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
-    ++at;
-    if (at < text.size() && (text[at] == '+' || text[at] == '-')) ++at;
-    const std::size_t exponent = digits(text, at);
-    if (exponent == 0) return false;
-    at += exponent;
-  }
-  return at == text.size();
+bool is_number(const std::string& text) {
+  static const regex_t grammar = [] {
+    regex_t compiled;
+    regcomp(&compiled, "^-?(0|[1-9][0-9]*)([.][0-9]+)?([eE][+-]?[0-9]+)?$", REG_EXTENDED | REG_NOSUB);
+    return compiled;
+  }();
+  return regexec(&grammar, text.c_str(), 0, nullptr, 0) == 0;
 }
 
 bool is_string(const Node& scalar) {
