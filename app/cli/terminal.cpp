@@ -81,10 +81,6 @@ std::string ended(std::string line) {
   return line + '\n';
 }
 
-std::string count_of(std::int64_t number, const std::string& noun) {
-  return std::to_string(number) + ' ' + noun + (number == 1 ? "" : "s");
-}
-
 std::string age_text(std::int64_t ms) {
   const auto s = std::max<std::int64_t>(ms, 0) / 1000;
   const auto rounded = [s](std::int64_t unit) { return (s + unit / 2) / unit; };

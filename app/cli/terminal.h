@@ -34,8 +34,6 @@ std::string right(const std::string& text, std::size_t width);
 /// Ends the line, without blanks at its end.
 std::string ended(std::string line);
 
-/// "1 lane", "2 lanes".
-std::string count_of(std::int64_t number, const std::string& noun);
 /// "42 s", "3 m", "5 h", "12 d", "3 y": rounded; never less for a longer time.
 std::string age_text(std::int64_t ms);
 

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "app/cli/terminal.h"
+#include "config/text.h"
 #include "lane/state/hold_reasons.h"
 
 namespace laneway::control {
@@ -15,8 +16,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-using cli::count_of;
 using cli::right;
+using config::counted;
 
 constexpr double long_blocked = 60;  // seconds
 
@@ -127,7 +128,7 @@ std::string detail_of(const Json& lane, const std::string& name, const Outage& o
 std::string failures_of(const Json& lane, const std::string& name, const Outage& outage) {
   std::string text;
   if (const auto letters = lane.value("dead_letters", std::int64_t{0}); letters > 0)
-    text = count_of(letters, "dead letter");
+    text = counted(letters, "dead letter");
   const auto last = lane.value("last_error", Json());
   const bool history = last.is_object() && last.value("over", false) && text.empty();
   if (last.is_object() && !history && !outage.has(lane, last.value("error", "")))

@@ -9,6 +9,7 @@
 #include "app/cli/terminal.h"
 #include "app/control/lane_row.h"
 #include "base/outside_json.h"
+#include "config/text.h"
 #include "delivery/dead_letter/dead_letter.h"
 #include "delivery/failure/breaker_state.h"
 
@@ -17,7 +18,7 @@ namespace {
 
 using Json = nlohmann::json;
 using cli::cell;
-using cli::count_of;
+using config::counted;
 
 constexpr std::size_t least_lane_width = 14;
 constexpr std::size_t other_columns = 66;  // the width of the table beside the lane
@@ -107,8 +108,8 @@ std::vector<std::string> heading(const Json& status, std::size_t lane_width, con
       wrapped("laneway " + status.at("version").get<std::string>() + ", group " +
                   status.at("group").get<std::string>() + ", up " +
                   cli::age_text(static_cast<std::int64_t>(status.at("uptime_seconds").get<double>() * 1000)) +
-                  ", " + count_of(number_of(status, "members"), "member") + ", " +
-                  count_of(status.at("lanes").size(), "lane") + (ready ? ", ready" : ""),
+                  ", " + counted(number_of(status, "members"), "member") + ", " +
+                  counted(status.at("lanes").size(), "lane") + (ready ? ", ready" : ""),
               style));
   for (const auto& reason : status.at("reasons"))
     lines.push_back(
@@ -131,8 +132,7 @@ std::vector<std::string> heading(const Json& status, std::size_t lane_width, con
 std::string rest_text(const std::vector<Row>& rows, std::size_t shown) {
   std::int64_t lag = 0;
   for (std::size_t i = shown; i < rows.size(); ++i) lag += std::max<std::int64_t>(rows[i].lag, 0);
-  return "and " + count_of(rows.size() - shown, "lane") + " more, with a lag of " + std::to_string(lag) +
-         '\n';
+  return "and " + counted(rows.size() - shown, "lane") + " more, with a lag of " + std::to_string(lag) + '\n';
 }
 
 /// Below the table. On a terminal, some of each kind; elsewhere, all.
@@ -190,7 +190,7 @@ std::vector<std::string> pools_of(const Json& status, std::size_t width, const T
                     line(rows[i].numbers, style));
   }
   if (shown < rows.size())
-    lines.push_back("and " + count_of(rows.size() - shown, "pool") + " more (--json)\n");
+    lines.push_back("and " + counted(rows.size() - shown, "pool") + " more (--json)\n");
   lines.emplace_back("\n");
   return lines;
 }

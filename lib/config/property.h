@@ -132,8 +132,6 @@ Property restarting(Property row, std::string_view reason, Decisive decisive) {
   return row;
 }
 
-inline Error wrong_value(std::string what) { return {ErrorKind::configuration, std::move(what), ""}; }
-
 /// For the forms below: `parse` is a function from a text to a Result, and a check one from a text to the
 /// reason why it is wrong, empty if it is right.
 template <class Check>

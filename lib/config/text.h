@@ -6,9 +6,17 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "base/result.h"
+
 namespace laneway::config {
+
+/// A mistake in what a user has written.
+inline Error wrong_value(std::string what, std::string hint = "") {
+  return {ErrorKind::configuration, std::move(what), std::move(hint)};
+}
 
 /// The text in double quotes, safe to print: control characters are escaped, and a long text is cut.
 std::string in_quotes(std::string_view text);

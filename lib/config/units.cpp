@@ -4,6 +4,8 @@
 #include <limits>
 #include <span>
 
+#include "config/text.h"
+
 namespace laneway::config {
 namespace {
 
@@ -18,32 +20,27 @@ constexpr Unit duration_units[] = {{"h", 3'600'000'000'000}, {"m", 60'000'000'00
 constexpr Unit size_units[] = {
     {"TiB", 1ULL << 40}, {"GiB", 1ULL << 30}, {"MiB", 1ULL << 20}, {"KiB", 1ULL << 10}, {"B", 1}};
 
-constexpr std::string_view duration_hint =
-    "a whole number with ns, us, ms, s, m or h, such as 500ms, 2s or 1m";
-constexpr std::string_view size_hint = "a whole number with B, KiB, MiB, GiB or TiB, such as 64KiB or 1MiB";
-
-Error wrong(std::string what, std::string_view hint) {
-  return {ErrorKind::configuration, std::move(what), std::string(hint)};
-}
+constexpr const char* duration_hint = "a whole number with ns, us, ms, s, m or h, such as 500ms, 2s or 1m";
+constexpr const char* size_hint = "a whole number with B, KiB, MiB, GiB or TiB, such as 64KiB or 1MiB";
 
 Result<std::uint64_t> parse(std::string_view text, std::span<const Unit> units, std::uint64_t limit,
-                            std::string_view hint) {
-  if (text.empty()) return wrong("it is empty", hint);
-  if (text.front() == '-') return wrong("it is negative", hint);
+                            const char* hint) {
+  if (text.empty()) return wrong_value("it is empty", hint);
+  if (text.front() == '-') return wrong_value("it is negative", hint);
   std::uint64_t number = 0;
   const auto* end = text.data() + text.size();
   const auto [rest, failure] = std::from_chars(text.data(), end, number);
-  if (failure == std::errc::result_out_of_range) return wrong("it is too large", hint);
-  if (failure != std::errc{}) return wrong("it does not start with a number", hint);
+  if (failure == std::errc::result_out_of_range) return wrong_value("it is too large", hint);
+  if (failure != std::errc{}) return wrong_value("it does not start with a number", hint);
   const std::string_view name(rest, static_cast<std::size_t>(end - rest));
-  if (name.empty()) return wrong("it has no unit", hint);
-  if (name.front() == '.') return wrong("it is not a whole number", hint);
+  if (name.empty()) return wrong_value("it has no unit", hint);
+  if (name.front() == '.') return wrong_value("it is not a whole number", hint);
   for (const Unit& unit : units) {
     if (unit.name != name) continue;
-    if (number > limit / unit.factor) return wrong("it is too large", hint);
+    if (number > limit / unit.factor) return wrong_value("it is too large", hint);
     return number * unit.factor;
   }
-  return wrong("it has an unknown unit", hint);
+  return wrong_value("it has an unknown unit", hint);
 }
 
 std::string print(std::uint64_t value, std::span<const Unit> units) {

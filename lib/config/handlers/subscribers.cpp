@@ -49,7 +49,7 @@ class SubscribersReader {
  private:
   Error error(Position position, const std::string& what, std::string hint) const {
     const auto line = position.line > 0 ? ":" + std::to_string(position.line) : "";
-    return {ErrorKind::configuration, path_ + line + ": " + what, std::move(hint)};
+    return wrong_value(path_ + line + ": " + what, std::move(hint));
   }
   bool refuse(const Node& node, const std::string& what, std::string hint = "") {
     problem_ = error(node.position, what, std::move(hint));
@@ -155,10 +155,9 @@ Result<std::string> parse_webhook_secret(std::string_view text) {
   constexpr std::size_t longest = 64;
   const auto key = text.starts_with(prefix) ? decode_base64(text.substr(prefix.size())) : std::nullopt;
   if (key && key->size() >= shortest && key->size() <= longest) return *key;
-  return Error{
-      ErrorKind::configuration,
+  return wrong_value(
       key ? "it has " + std::to_string(key->size()) + " bytes, not 24 to 64" : "it is not whsec_ and base64",
-      "create a secret with: echo whsec_$(openssl rand -base64 32)"};
+      "create a secret with: echo whsec_$(openssl rand -base64 32)");
 }
 
 Result<std::vector<Subscriber>> read_subscribers(const std::string& path) {

@@ -22,9 +22,6 @@ bool is_variable_name(std::string_view name) {
 
 /// `text` with each ${NAME} replaced from `environment`; $${ stands for ${. Not recursive.
 Result<std::string> put_variables_in(const std::string& text, const Environment& environment) {
-  const auto wrong = [](std::string what, std::string hint) {
-    return Error{ErrorKind::configuration, std::move(what), std::move(hint)};
-  };
   std::string out;
   for (std::size_t i = 0; i < text.size();) {
     if (text.compare(i, 3, "$${") == 0) {
@@ -33,16 +30,16 @@ Result<std::string> put_variables_in(const std::string& text, const Environment&
     } else if (text.compare(i, 2, "${") == 0) {
       const auto end = text.find('}', i);
       if (end == text.npos)
-        return wrong("found ${ without a closing }", "write ${NAME}, or $${ for ${ itself");
+        return wrong_value("found ${ without a closing }", "write ${NAME}, or $${ for ${ itself");
       const auto name = text.substr(i + 2, end - i - 2);
       if (!is_variable_name(name))
-        return wrong(
+        return wrong_value(
             "found " + in_quotes(text.substr(i, end + 1 - i)) + ", which is not the name of a variable",
             "write ${NAME}, or $${ for ${ itself");
       const auto found = environment.find(name);
       if (found == environment.end())
-        return wrong("the environment has no variable " + name,
-                     "set the variable, or write $${ for ${ itself");
+        return wrong_value("the environment has no variable " + name,
+                           "set the variable, or write $${ for ${ itself");
       out += found->second;
       i = end + 1;
     } else {

@@ -1,6 +1,7 @@
 #include "config/pools/selector.h"
 
 #include "config/checks/checks.h"
+#include "config/text.h"
 
 namespace laneway::config {
 namespace {
@@ -8,8 +9,6 @@ namespace {
 using Kind = Selector::Kind;
 constexpr std::string_view header = "header:";
 constexpr std::string_view value = "value:";
-
-Error wrong(std::string what) { return {ErrorKind::configuration, std::move(what), ""}; }
 
 }  // namespace
 
@@ -20,16 +19,17 @@ Result<Selector> parse_selector(const std::string& text, bool with_part) {
   if (text == "part" && with_part) return Selector{Kind::part, ""};
   if (text.starts_with(header)) {
     auto name = text.substr(header.size());
-    if (name.empty()) return wrong("the name of the header is missing");
+    if (name.empty()) return wrong_value("the name of the header is missing");
     return Selector{Kind::header, std::move(name)};
   }
   if (text.starts_with(value)) {
     auto pointer = text.substr(value.size());
-    if (pointer.empty()) return wrong("the JSON pointer is missing");
-    if (auto what = check_json_pointer(pointer); !what.empty()) return wrong("the JSON pointer: " + what);
+    if (pointer.empty()) return wrong_value("the JSON pointer is missing");
+    if (auto what = check_json_pointer(pointer); !what.empty())
+      return wrong_value("the JSON pointer: " + what);
     return Selector{Kind::value, std::move(pointer)};
   }
-  return wrong("");
+  return wrong_value("");
 }
 
 std::string print_selector(const Selector& selector) {

@@ -32,8 +32,7 @@ Result<std::string> read_all(int descriptor) {
     if (got == 0) return content;
     content.append(chunk, 0, static_cast<std::size_t>(got));
     if (content.size() > max_file_bytes)
-      return Error{ErrorKind::configuration, "the file is larger than 1MiB",
-                   "check that this is the right file"};
+      return wrong_value("the file is larger than 1MiB", "check that this is the right file");
   }
 }
 
@@ -52,8 +51,8 @@ Result<std::string> read_accepted(const std::string& path, Accept accept) {
 
 Status only_for_owners(const struct stat& status) {
   if ((status.st_mode & (S_IROTH | S_IWOTH)) == 0) return {};
-  return Error{ErrorKind::configuration, "everyone on this machine may read or write the file",
-               "a file with a secret must be private: chmod o-rw FILE"};
+  return wrong_value("everyone on this machine may read or write the file",
+                     "a file with a secret must be private: chmod o-rw FILE");
 }
 
 }  // namespace
@@ -71,8 +70,7 @@ Result<std::string> read_secret(const std::string& path) {
   }
   if (content->ends_with('\n')) content->pop_back();
   if (content->ends_with('\r')) content->pop_back();
-  if (content->empty())
-    return Error{ErrorKind::configuration, "the file is empty", "write the secret into the file"};
+  if (content->empty()) return wrong_value("the file is empty", "write the secret into the file");
   return content;
 }
 
@@ -84,25 +82,24 @@ Status check_owners_only(const std::string& path) {
 Result<std::string> read_token(const std::string& path) {
   auto token = read_secret(path);
   if (token && (!is_ascii(*token) || token->find(' ') != token->npos))
-    return Error{ErrorKind::configuration,
-                 "the token contains a blank, a line break or a character that is not ASCII",
-                 "create a token with: openssl rand -hex 32"};
+    return wrong_value("the token contains a blank, a line break or a character that is not ASCII",
+                       "create a token with: openssl rand -hex 32");
   return token;
 }
 
 Result<std::string> read_header_value(const std::string& path) {
   auto value = read_secret(path);
   if (value && !is_ascii(*value))
-    return Error{ErrorKind::configuration, "the file contains a line break or a character that is not ASCII",
-                 "write one line, such as Bearer and a token"};
+    return wrong_value("the file contains a line break or a character that is not ASCII",
+                       "write one line, such as Bearer and a token");
   return value;
 }
 
 Result<std::string> read_certificates(const std::string& path) {
   auto content = read_file(path);
   if (content && content->find("-----BEGIN CERTIFICATE-----") == content->npos)
-    return Error{ErrorKind::configuration, "the file contains no certificate",
-                 "expected a PEM file with a line -----BEGIN CERTIFICATE-----"};
+    return wrong_value("the file contains no certificate",
+                       "expected a PEM file with a line -----BEGIN CERTIFICATE-----");
   return content;
 }
 
