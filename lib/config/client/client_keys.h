@@ -1,4 +1,4 @@
-// The client library's keys that users may set. The keys that laneway refuses are in refused_client_keys.h.
+// The client library's keys that users may set, and those that laneway refuses, with the reason.
 //
 // This is an allow-list: librdkafka has keys that run programs, load libraries or replace the brokers, and
 // keys that would take control of commits or fetching. Names, ranges and meanings are those of librdkafka
@@ -52,6 +52,17 @@ inline constexpr const char* default_receive_bytes = "350000000";
 std::span<const ClientKey> client_keys();
 /// Nullptr if the key is not on the list.
 const ClientKey* find_client_key(std::string_view name);
+
+/// Refused keys of the library, with the reason and the replacement.
+struct RefusedClientKey {
+  std::string_view names;  ///< separated by spaces; a * at an end stands for the rest
+  std::string_view reason;
+  std::string_view instead;  ///< empty if nothing replaces the key
+};
+
+std::span<const RefusedClientKey> refused_client_keys();
+/// Nullptr if the key is not on the list.
+const RefusedClientKey* find_refused_client_key(std::string_view name);
 
 /// The key whose value is in the file that `name` names: ssl.key.password for ssl.key.password_file. The key
 /// need not exist, or be a secret. Nullopt if `name` does not end with _file.

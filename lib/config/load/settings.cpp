@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "config/client/client_keys.h"
-#include "config/client/refused_client_keys.h"
 #include "config/load/service_links.h"
 #include "config/pools/pool_path.h"
 #include "config/schema/names.h"

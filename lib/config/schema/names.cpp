@@ -6,7 +6,6 @@
 #include <set>
 
 #include "config/client/client_keys.h"
-#include "config/client/refused_client_keys.h"
 #include "config/handlers/handlers.h"
 #include "config/pools/pool_path.h"
 #include "config/schema/other_names.h"
