@@ -101,7 +101,7 @@ Loaded finish(bool read, std::vector<Setting> all, const Source& source, Problem
   Loaded loaded;
   Config config;
   const Settings settings = merge(std::move(all), problems);
-  apply_settings(config, settings, problems);
+  apply_settings(config, settings, named, problems);
   if (wants_dead_letters(settings)) config.dead_letter.topic = default_dead_letter_topic;
   if (const auto set_defaults = handler_of(config.handler).set_dependent_defaults)
     set_defaults(config, settings);

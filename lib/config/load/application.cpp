@@ -1,7 +1,6 @@
 #include "config/load/application.h"
 
 #include <algorithm>
-#include <tuple>
 
 #include "base/cores.h"
 #include "config/client/client_keys.h"
@@ -138,27 +137,6 @@ class Application {
   bool refused_second_ = false;
 };
 
-/// In the order of the file.
-std::vector<std::string> pool_names(const Settings& settings) {
-  std::vector<const Setting*> named;
-  for (const auto& [path, setting] : settings)
-    if (const auto pool = pool_path(path); pool && pool->key.empty()) named.push_back(&setting);
-  const auto place = [](const Setting* setting) {
-    return std::tuple(setting->place.position.line, setting->place.position.column);
-  };
-  std::sort(named.begin(), named.end(),
-            [&](const Setting* a, const Setting* b) { return place(a) < place(b); });
-  std::vector<std::string> names;
-  for (const Setting* setting : named) names.push_back(pool_path(setting->path)->pool);
-  return names;
-}
-
-Pool by_default(const Config& config, const std::string& name) {
-  Pool pool = unnamed_pool(config);
-  pool.name = name;
-  return pool;
-}
-
 /// A stage with a program or a plugin and no size of its own: the processor's cores. Without `workers`, a
 /// pool has no more of them than `total`.
 void size_stages(Config& config, const Settings& settings) {
@@ -185,11 +163,14 @@ std::vector<std::string> pools_of_file(const std::vector<Setting>& settings) {
   return names;
 }
 
-void apply_settings(Config& config, const Settings& settings, Problems& problems) {
+void apply_settings(Config& config, const Settings& settings, const std::vector<std::string>& pools,
+                    Problems& problems) {
   Application(config, problems).apply(settings);
-  for (const std::string& name : pool_names(settings)) {
+  for (const std::string& name : pools) {
+    if (find_pool(config, name) != nullptr) continue;  // a key that is written twice
     Config scope = config;
-    scope.pools = {by_default(config, name)};
+    scope.pools = {unnamed_pool(config)};
+    scope.pools.front().name = name;
     Application application(scope, problems, PoolPath{name, ""}.scope());
     application.apply(settings);
     if (application.has_handler()) scope.pools.front().handler = scope.handler;

@@ -13,8 +13,9 @@ namespace laneway::config {
 /// The pools that a file names, in its order: settings_of_file() has a setting for the name of each.
 std::vector<std::string> pools_of_file(const std::vector<Setting>& settings);
 
-/// The settings of the service are the defaults of its pools. The pools are in the order of the file.
-void apply_settings(Config& config, const Settings& settings, Problems& problems);
+/// The settings of the service are the defaults of its `pools`.
+void apply_settings(Config& config, const Settings& settings, const std::vector<std::string>& pools,
+                    Problems& problems);
 
 /// So that `then` leads to later pools only, otherwise in the order of the file. Pools in a cycle come last.
 void order_pools(std::vector<Pool>& pools);
