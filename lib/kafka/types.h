@@ -10,9 +10,18 @@
 #include "config/config.h"
 
 struct rd_kafka_s;
+struct rd_kafka_queue_s;
 struct rd_kafka_consumer_group_metadata_s;
 
 namespace laneway::kafka {
+
+/// Ends the life of the client's objects.
+struct Release {
+  void operator()(rd_kafka_s* client) const;
+  void operator()(rd_kafka_queue_s* queue) const;
+};
+using HandlePtr = std::unique_ptr<rd_kafka_s, Release>;
+using QueuePtr = std::unique_ptr<rd_kafka_queue_s, Release>;
 
 struct TopicPartition {
   std::string topic;

@@ -41,8 +41,8 @@ Status create_topic(rd_kafka_t* handle, const std::string& name, std::int32_t pa
   const auto* topics = result == nullptr ? nullptr : rd_kafka_CreateTopics_result_topics(result, &count);
   auto code = rd_kafka_event_error(answer.get());
   if (count == 1) code = rd_kafka_topic_result_error(topics[0]);
-  if (code == RD_KAFKA_RESP_ERR_NO_ERROR || code == RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS) return {};
-  return client_error(code, "creating topic " + name);
+  if (code == RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS) return {};
+  return to_status(code, "creating topic " + name);
 }
 
 }  // namespace laneway::kafka

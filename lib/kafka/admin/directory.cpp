@@ -131,19 +131,14 @@ class Directory::Implementation {
 };
 
 Status Directory::Implementation::open(const ClientSettings& settings) {
-  auto conf = make_conf(settings);
-  if (!conf) return conf.error();
-  set_own(conf->get(), "enable.auto.commit", "false");
-  set_own(conf->get(), "enable.auto.offset.store", "false");
-  set_own(conf->get(), "enable.partition.eof", "true");
-  set_own(conf->get(), "fetch.wait.max.ms", "10");
-  rd_kafka_conf_set_opaque(conf->get(), this);
-  rd_kafka_conf_set_error_cb(conf->get(), on_error);
-  rd_kafka_conf_set_log_cb(conf->get(), on_log);
-  auto handle = make_handle(RD_KAFKA_CONSUMER, std::move(conf).value());
+  auto handle = open_consumer(settings, {{"enable.partition.eof", "true"}, {"fetch.wait.max.ms", "10"}},
+                              [this](rd_kafka_conf_t* conf) {
+                                rd_kafka_conf_set_opaque(conf, this);
+                                rd_kafka_conf_set_error_cb(conf, on_error);
+                                rd_kafka_conf_set_log_cb(conf, on_log);
+                              });
   if (!handle) return handle.error();
   handle_ = std::move(handle).value();
-  rd_kafka_poll_set_consumer(handle_.get());
   return {};
 }
 

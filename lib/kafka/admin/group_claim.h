@@ -13,12 +13,15 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "base/time.h"
 #include "kafka/types.h"
+
+struct rd_kafka_op_s;  // an event
 
 namespace laneway::kafka {
 
@@ -42,9 +45,22 @@ class GroupClaim {
   Status commit(const CommittedOffset& offset, Deadline deadline);
 
  private:
-  class Implementation;
-  explicit GroupClaim(std::unique_ptr<Implementation> implementation);
-  std::unique_ptr<Implementation> implementation_;
+  enum class State { joining, held, lost, leaving };
+
+  GroupClaim(HandlePtr handle, std::string group, std::vector<TopicPartition> partitions);
+  Status join();
+  void serve(rd_kafka_op_s& event);
+  void judge(std::vector<TopicPartition> given);
+  void leave();
+
+  const std::string group_;
+  std::vector<TopicPartition> wanted_;  // sorted
+  State state_ = State::joining;
+  bool owes_answer_ = false;    // partitions must be given back
+  std::optional<Error> error_;  // an error that waiting does not resolve
+  HandlePtr handle_;
+  QueuePtr events_;  // the queues are destroyed before the handle
+  QueuePtr commits_;
 };
 
 }  // namespace laneway::kafka

@@ -19,61 +19,26 @@ bool lasting(rd_kafka_resp_err_t code) {
          code == RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION || code == RD_KAFKA_RESP_ERR__AUTHENTICATION;
 }
 
-ListPtr list_of(const TopicPartition& partition, std::int64_t offset) {
-  ListPtr list = to_list({partition});
-  list->elems[0].offset = offset;
-  return list;
-}
-
 }  // namespace
 
-class TopicReader::Implementation {
- public:
-  ~Implementation() {
-    if (handle) rd_kafka_assign(handle.get(), nullptr);
-  }
-  Status open(const ClientSettings& settings);
-
-  PartitionSpan span;
-  bool at_end = true;
-  std::string trouble;
-  HandlePtr handle;
-};
-
-Status TopicReader::Implementation::open(const ClientSettings& settings) {
-  auto conf = make_conf(settings);
-  if (!conf) return conf.error();
-  set_own(conf->get(), "enable.auto.commit", "false");
-  set_own(conf->get(), "enable.auto.offset.store", "false");
-  set_own(conf->get(), "enable.partition.eof", "true");
-  set_own(conf->get(), "auto.offset.reset", "earliest");
-  set_own(conf->get(), "fetch.wait.max.ms", "50");
-  set_own(conf->get(), "queued.max.messages.kbytes", "16384");
-  auto made = make_handle(RD_KAFKA_CONSUMER, std::move(conf).value());
-  if (!made) return made.error();
-  handle = std::move(made).value();
-  rd_kafka_poll_set_consumer(handle.get());
-  return {};
-}
-
-TopicReader::TopicReader(std::unique_ptr<Implementation> implementation)
-    : implementation_(std::move(implementation)) {}
-TopicReader::~TopicReader() = default;
-
 Result<std::unique_ptr<TopicReader>> TopicReader::open(const ClientSettings& settings) {
-  auto implementation = std::make_unique<Implementation>();
-  if (auto opened = implementation->open(settings); !opened) return opened.error();
-  return std::unique_ptr<TopicReader>(new TopicReader(std::move(implementation)));
+  auto handle = open_consumer(settings, {{"enable.partition.eof", "true"},
+                                         {"auto.offset.reset", "earliest"},
+                                         {"fetch.wait.max.ms", "50"},
+                                         {"queued.max.messages.kbytes", "16384"}});
+  if (!handle) return handle.error();
+  return std::unique_ptr<TopicReader>(new TopicReader(std::move(handle).value()));
 }
+
+TopicReader::~TopicReader() { rd_kafka_assign(handle_.get(), nullptr); }
 
 Result<PartitionSpan> TopicReader::span(const TopicPartition& partition, Duration timeout) {
   const auto deadline = Deadline::in(timeout);
   PartitionSpan span{partition, 0, 0};
   for (;;) {
     const auto wait = std::clamp<Duration>(deadline.left(), milliseconds(1), 4 * request_share);
-    const auto code =
-        rd_kafka_query_watermark_offsets(implementation_->handle.get(), partition.topic.c_str(),
-                                         partition.partition, &span.begin, &span.end, to_ms(wait));
+    const auto code = rd_kafka_query_watermark_offsets(
+        handle_.get(), partition.topic.c_str(), partition.partition, &span.begin, &span.end, to_ms(wait));
     if (code == RD_KAFKA_RESP_ERR_NO_ERROR) return span;
     if (lasting(code) || deadline.passed())
       return client_error(code, "asking for the ends of " + partition.text());
@@ -81,43 +46,37 @@ Result<PartitionSpan> TopicReader::span(const TopicPartition& partition, Duratio
 }
 
 Status TopicReader::start(const PartitionSpan& span) {
-  auto& self = *implementation_;
-  rd_kafka_assign(self.handle.get(), nullptr);
-  self.span = span;
-  self.trouble.clear();
-  self.at_end = span.begin >= span.end;
-  if (self.at_end) return {};
-  const auto code = rd_kafka_assign(self.handle.get(), list_of(span.partition, span.begin).get());
-  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return client_error(code, "reading " + span.partition.text());
-  return {};
+  rd_kafka_assign(handle_.get(), nullptr);
+  span_ = span;
+  trouble_.clear();
+  at_end_ = span.begin >= span.end;
+  if (at_end_) return {};
+  return to_status(rd_kafka_assign(handle_.get(), to_list(span.partition, span.begin).get()),
+                   "reading " + span.partition.text());
 }
 
 Result<TopicReader::Next> TopicReader::next(Deadline deadline) {
-  auto& self = *implementation_;
-  while (!self.at_end) {
-    rd_kafka_message_t* message = rd_kafka_consumer_poll(self.handle.get(), to_ms(deadline.left()));
+  while (!at_end_) {
+    rd_kafka_message_t* message = rd_kafka_consumer_poll(handle_.get(), to_ms(deadline.left()));
     if (message == nullptr) return Next{};
     Record record(message);
     const auto code = message->err;
-    const bool ours = message->rkt != nullptr &&
-                      self.span.partition.topic == rd_kafka_topic_name(message->rkt) &&
-                      message->partition == self.span.partition.partition;
+    const bool ours = message->rkt != nullptr && span_.partition.topic == rd_kafka_topic_name(message->rkt) &&
+                      message->partition == span_.partition.partition;
     if (code == RD_KAFKA_RESP_ERR_NO_ERROR && ours) {
-      self.at_end = message->offset + 1 >= self.span.end;
-      self.trouble.clear();
-      if (message->offset < self.span.begin) continue;  // the log was truncated and begins again
-      if (message->offset < self.span.end) return Next{std::move(record), self.at_end};
+      at_end_ = message->offset + 1 >= span_.end;
+      trouble_.clear();
+      if (message->offset < span_.begin) continue;  // the log was truncated and begins again
+      if (message->offset < span_.end) return Next{std::move(record), at_end_};
     } else if (code == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
-      self.at_end = self.at_end || ours;
+      at_end_ = at_end_ || ours;
     } else if (lasting(code)) {
-      return client_error(code, "reading " + self.span.partition.text());
+      return client_error(code, "reading " + span_.partition.text());
     } else if (code != RD_KAFKA_RESP_ERR_NO_ERROR) {
-      self.trouble = error_text(code, rd_kafka_message_errstr(message));
+      trouble_ = error_text(code, rd_kafka_message_errstr(message));
     }
   }
   return Next{{}, true};
 }
-
-const std::string& TopicReader::trouble() const { return implementation_->trouble; }
 
 }  // namespace laneway::kafka

@@ -7,7 +7,8 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
+#include <string>
+#include <utility>
 
 #include "base/result.h"
 #include "base/time.h"
@@ -42,12 +43,15 @@ class TopicReader {
   /// next record that exists. Waits for a broker that is unreachable; `trouble()` then returns the reason.
   Result<Next> next(Deadline deadline);
   /// The client's last error since a record came; empty if there was no error.
-  const std::string& trouble() const;
+  const std::string& trouble() const { return trouble_; }
 
  private:
-  class Implementation;
-  explicit TopicReader(std::unique_ptr<Implementation> implementation);
-  std::unique_ptr<Implementation> implementation_;
+  explicit TopicReader(HandlePtr handle) : handle_(std::move(handle)) {}
+
+  HandlePtr handle_;
+  PartitionSpan span_;
+  bool at_end_ = true;
+  std::string trouble_;
 };
 
 }  // namespace laneway::kafka

@@ -39,6 +39,9 @@ std::string mechanism_of(const ClientSettings& settings) {
 
 }  // namespace
 
+void Release::operator()(rd_kafka_t* client) const { rd_kafka_destroy(client); }
+void Release::operator()(rd_kafka_queue_t* queue) const { rd_kafka_queue_destroy(queue); }
+
 void pass_on_log(const rd_kafka_t*, int level, const char* facility, const char* text) {
   // The error that follows includes what is wrong with a certificate.
   if (std::strcmp(facility, "SSLCERTVRFY") == 0) level = LOG_DEBUG;
@@ -64,8 +67,7 @@ Result<ConfPtr> make_conf(const ClientSettings& settings) {
   }
   // Also bounds what a batch of zstd may be decompressed to, so the library's 100 MB would make a large batch
   // unreadable. Memory is taken only for batches that need it.
-  if (!settings.contains("receive.message.max.bytes"))
-    set_own(conf.get(), "receive.message.max.bytes", config::default_receive_bytes);
+  set_default(settings, conf.get(), "receive.message.max.bytes", config::default_receive_bytes);
   if (mechanism_of(settings) == "gssapi") set_own(conf.get(), "sasl.kerberos.kinit.cmd", kinit);
   rd_kafka_conf_set_log_cb(conf.get(), pass_on_log);
   note_certificates(conf.get());
@@ -76,6 +78,11 @@ void set_own(rd_kafka_conf_t* conf, const char* key, const std::string& value) {
   char reason[512];
   if (rd_kafka_conf_set(conf, key, value.c_str(), reason, sizeof reason) != RD_KAFKA_CONF_OK)
     telemetry::error("client setting refused", {{"key", key}, {"value", value}, {"error", reason}});
+}
+
+void set_default(const ClientSettings& settings, rd_kafka_conf_t* conf, const char* key,
+                 const std::string& value) {
+  if (!settings.contains(key)) set_own(conf, key, value);
 }
 
 Result<HandlePtr> make_handle(rd_kafka_type_t type, ConfPtr conf) {
@@ -90,6 +97,19 @@ Result<HandlePtr> make_handle(rd_kafka_type_t type, ConfPtr conf) {
   return HandlePtr(handle);
 }
 
+Result<HandlePtr> open_consumer(const ClientSettings& settings, OwnKeys keys,
+                                const std::function<void(rd_kafka_conf_t*)>& prepare) {
+  auto conf = make_conf(settings);
+  if (!conf) return conf.error();
+  set_own(conf->get(), "enable.auto.commit", "false");
+  set_own(conf->get(), "enable.auto.offset.store", "false");
+  for (const auto& [key, value] : keys) set_own(conf->get(), key, value);
+  if (prepare) prepare(conf->get());
+  auto handle = make_handle(RD_KAFKA_CONSUMER, std::move(conf).value());
+  if (handle) rd_kafka_poll_set_consumer(handle->get());
+  return handle;
+}
+
 bool makes_no_contact(const ClientSettings& settings) {
   const auto mechanism = mechanism_of(settings);
   if (mechanism == "gssapi") return false;
@@ -101,6 +121,19 @@ ListPtr to_list(const std::vector<TopicPartition>& partitions) {
   ListPtr list(rd_kafka_topic_partition_list_new(static_cast<int>(partitions.size())));
   for (const auto& p : partitions)
     rd_kafka_topic_partition_list_add(list.get(), p.topic.c_str(), p.partition);
+  return list;
+}
+
+ListPtr to_list(const TopicPartition& partition, std::int64_t offset) {
+  ListPtr list = to_list(std::vector{partition});
+  list->elems[0].offset = offset;
+  return list;
+}
+
+ListPtr to_list(const std::vector<std::string>& topics) {
+  ListPtr list(rd_kafka_topic_partition_list_new(static_cast<int>(topics.size())));
+  for (const auto& topic : topics)
+    rd_kafka_topic_partition_list_add(list.get(), topic.c_str(), RD_KAFKA_PARTITION_UA);
   return list;
 }
 
@@ -176,6 +209,21 @@ std::string setting_of(const ClientSettings& settings, const std::string& key) {
 Error client_error(rd_kafka_resp_err_t code, const std::string& what) {
   const bool late = code == RD_KAFKA_RESP_ERR__TIMED_OUT;
   return {late ? ErrorKind::timeout : ErrorKind::unavailable, what + ": " + error_text(code), ""};
+}
+
+Status to_status(rd_kafka_resp_err_t code, const std::string& what) {
+  if (code == RD_KAFKA_RESP_ERR_NO_ERROR) return {};
+  return client_error(code, what);
+}
+
+Status to_status(const ErrorPtr& error, const std::string& what) {
+  return to_status(error ? rd_kafka_error_code(error.get()) : RD_KAFKA_RESP_ERR_NO_ERROR, what);
+}
+
+Status to_status(rd_kafka_resp_err_t code, const rd_kafka_topic_partition_list_t& list,
+                 const std::string& what) {
+  const bool one = code == RD_KAFKA_RESP_ERR_NO_ERROR && list.cnt == 1;
+  return to_status(one ? list.elems[0].err : code, what);
 }
 
 bool passes(rd_kafka_resp_err_t code) {

@@ -21,14 +21,7 @@
 namespace laneway::kafka {
 namespace {
 
-void set_default(const ClientSettings& settings, rd_kafka_conf_t* conf, const char* key,
-                 const std::string& value) {
-  if (settings.find(key) == settings.end()) set_own(conf, key, value);
-}
-
 void set_own_keys(const ClientSettings& settings, const FetchLimits& limits, rd_kafka_conf_t* conf) {
-  set_own(conf, "enable.auto.commit", "false");
-  set_own(conf, "enable.auto.offset.store", "false");
   // The end-of-partition event shows how far control records and compaction gaps reach.
   set_own(conf, "enable.partition.eof", "true");
   set_own(conf, "queued.min.messages", std::to_string(limits.queued_min_messages));
@@ -43,20 +36,6 @@ void set_own_keys(const ClientSettings& settings, const FetchLimits& limits, rd_
   set_own(conf, "auto.offset.reset", "earliest");  // see consumer.h
   set_default(settings, conf, "client.id", "laneway");
   if (has_queue_backoff(linked_client())) set_default(settings, conf, "fetch.queue.backoff.ms", "2");
-}
-
-ListPtr one(const TopicPartition& partition, std::int64_t offset = RD_KAFKA_OFFSET_INVALID) {
-  ListPtr list(rd_kafka_topic_partition_list_new(1));
-  rd_kafka_topic_partition_list_add(list.get(), partition.topic.c_str(), partition.partition)->offset =
-      offset;
-  return list;
-}
-
-/// The result for the only partition of a call that returns a result for each partition.
-Status only_result(rd_kafka_resp_err_t code, const rd_kafka_topic_partition_list_t& list, const char* what) {
-  if (code == RD_KAFKA_RESP_ERR_NO_ERROR && list.cnt == 1) code = list.elems[0].err;
-  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return client_error(code, what);
-  return {};
 }
 
 /// The position at which a group without a committed offset begins.
@@ -76,11 +55,6 @@ void on_error(rd_kafka_t*, int code, const char* text, void*) {
 bool of_connection(rd_kafka_resp_err_t code) {
   return code == RD_KAFKA_RESP_ERR__SSL || code == RD_KAFKA_RESP_ERR__TRANSPORT ||
          code == RD_KAFKA_RESP_ERR__RESOLVE || code == RD_KAFKA_RESP_ERR__AUTHENTICATION;
-}
-
-Status to_status(ErrorPtr error, const std::string& what) {
-  if (!error) return {};
-  return client_error(rd_kafka_error_code(error.get()), what);
 }
 
 class ClientConsumer final : public Consumer {
@@ -170,7 +144,6 @@ ClientConsumer::ClientConsumer(std::unique_ptr<JoinWatch> join_watch, HandlePtr 
       commits_(rd_kafka_queue_new(handle_.get())),
       inquiries_(
           std::make_unique<Inquiries>(handle_.get(), [this](Event answer) { answered(std::move(answer)); })) {
-  rd_kafka_poll_set_consumer(handle_.get());
   for (auto* queue : {events_.get(), commits_.get()}) listen(queue);
 }
 
@@ -248,13 +221,8 @@ std::optional<Event> ClientConsumer::translate(rd_kafka_event_t* event) {
 }
 
 Status ClientConsumer::subscribe(const std::vector<std::string>& topics) {
-  ListPtr list(rd_kafka_topic_partition_list_new(static_cast<int>(topics.size())));
-  for (const auto& topic : topics)
-    rd_kafka_topic_partition_list_add(list.get(), topic.c_str(), RD_KAFKA_PARTITION_UA);
   if (!protocol_.by_brokers) join_watch_->subscribed();
-  const auto code = rd_kafka_subscribe(handle_.get(), list.get());
-  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return client_error(code, "subscribing");
-  return {};
+  return to_status(rd_kafka_subscribe(handle_.get(), to_list(topics).get()), "subscribing");
 }
 
 std::optional<Event> ClientConsumer::poll() {
@@ -304,9 +272,7 @@ Status ClientConsumer::assign(const std::vector<CommittedOffset>& from) {
     if (!protocol_.by_brokers) join_watch_->assigned();
     return to_status(ErrorPtr(rd_kafka_incremental_assign(handle_.get(), list.get())), "assigning");
   }
-  const auto code = rd_kafka_assign(handle_.get(), list.get());
-  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return client_error(code, "assigning");
-  return {};
+  return to_status(rd_kafka_assign(handle_.get(), list.get()), "assigning");
 }
 
 Status ClientConsumer::unassign(const std::vector<TopicPartition>& partitions, bool all) {
@@ -314,9 +280,7 @@ Status ClientConsumer::unassign(const std::vector<TopicPartition>& partitions, b
   if (incremental() && !all)
     return to_status(ErrorPtr(rd_kafka_incremental_unassign(handle_.get(), to_list(partitions).get())),
                      "giving partitions back");
-  const auto code = rd_kafka_assign(handle_.get(), nullptr);
-  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return client_error(code, "giving partitions back");
-  return {};
+  return to_status(rd_kafka_assign(handle_.get(), nullptr), "giving partitions back");
 }
 
 GroupMember ClientConsumer::group_member() const {
@@ -332,28 +296,27 @@ std::optional<std::vector<TopicPartition>> ClientConsumer::assignment() const {
 }
 
 Status ClientConsumer::commit(std::uint64_t request, const std::vector<CommittedOffset>& offsets) {
-  const ListPtr list = to_list(offsets);
   // The number is returned as the event's opaque pointer, which is never dereferenced.
-  const auto code = rd_kafka_commit_queue(handle_.get(), list.get(), commits_.get(), nullptr,
-                                          reinterpret_cast<void*>(static_cast<std::uintptr_t>(request)));
-  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return client_error(code, "committing");
-  return {};
+  auto* const number = reinterpret_cast<void*>(static_cast<std::uintptr_t>(request));
+  return to_status(
+      rd_kafka_commit_queue(handle_.get(), to_list(offsets).get(), commits_.get(), nullptr, number),
+      "committing");
 }
 
 Status ClientConsumer::pause(const TopicPartition& partition) {
-  const ListPtr list = one(partition);
-  return only_result(rd_kafka_pause_partitions(handle_.get(), list.get()), *list, "pausing");
+  const ListPtr list = to_list(std::vector{partition});
+  return to_status(rd_kafka_pause_partitions(handle_.get(), list.get()), *list, "pausing");
 }
 
 Status ClientConsumer::resume(const TopicPartition& partition, std::int64_t offset) {
-  const ListPtr list = one(partition);
-  auto status = only_result(rd_kafka_resume_partitions(handle_.get(), list.get()), *list, "resuming");
+  const ListPtr list = to_list(std::vector{partition});
+  auto status = to_status(rd_kafka_resume_partitions(handle_.get(), list.get()), *list, "resuming");
   if (!status || offset < 0) return status;
   return seek(partition, offset);
 }
 
 Status ClientConsumer::seek(const TopicPartition& partition, std::int64_t offset) {
-  const ListPtr list = one(partition, offset);
+  const ListPtr list = to_list(partition, offset);
   return to_status(ErrorPtr(rd_kafka_seek_partitions(handle_.get(), list.get(), 0)), "seeking");
 }
 
@@ -383,15 +346,14 @@ Status ClientConsumer::begin_close() {
 
 Result<std::unique_ptr<Consumer>> Consumer::create(const ClientSettings& settings, const FetchLimits& limits,
                                                    std::function<void()> on_event) {
-  auto conf = make_conf(settings);
-  if (!conf) return conf.error();
-  set_own_keys(settings, limits, conf->get());
-  rd_kafka_conf_set_events(conf->get(), RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_ERROR |
-                                            RD_KAFKA_EVENT_STATS | RD_KAFKA_EVENT_OFFSET_COMMIT);
   auto join_watch = std::make_unique<JoinWatch>();
-  join_watch->attach(conf->get());
-  rd_kafka_conf_set_error_cb(conf->get(), on_error);
-  auto handle = make_handle(RD_KAFKA_CONSUMER, std::move(conf).value());
+  auto handle = open_consumer(settings, {}, [&](rd_kafka_conf_t* conf) {
+    set_own_keys(settings, limits, conf);
+    rd_kafka_conf_set_events(conf, RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_STATS |
+                                       RD_KAFKA_EVENT_OFFSET_COMMIT);
+    join_watch->attach(conf);
+    rd_kafka_conf_set_error_cb(conf, on_error);
+  });
   if (!handle) return handle.error();
   return std::unique_ptr<Consumer>(std::make_unique<ClientConsumer>(
       std::move(join_watch), std::move(handle).value(), settings, std::move(on_event)));

@@ -40,7 +40,7 @@ bool PartitionQueue::take_error(int code, const char* text) {
 }
 
 PartitionQueue::PartitionQueue(rd_kafka_queue_s* queue, std::function<void()> on_ready)
-    : queue_(queue, rd_kafka_queue_destroy), on_ready_(std::move(on_ready)) {
+    : queue_(queue), on_ready_(std::move(on_ready)) {
   rd_kafka_queue_forward(queue_.get(), nullptr);
   rd_kafka_queue_cb_event_enable(
       queue_.get(), [](rd_kafka_t*, void* self) { static_cast<PartitionQueue*>(self)->on_ready_(); }, this);

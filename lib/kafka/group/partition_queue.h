@@ -14,12 +14,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <string>
 
 #include "kafka/record.h"
-
-struct rd_kafka_queue_s;
+#include "kafka/types.h"
 
 namespace laneway::kafka {
 
@@ -57,7 +55,7 @@ class PartitionQueue {
   static bool take_error(int code, const char* text);
 
  private:
-  std::unique_ptr<rd_kafka_queue_s, void (*)(rd_kafka_queue_s*)> queue_;
+  QueuePtr queue_;
   std::function<void()> on_ready_;  // called when the queue becomes non-empty
   std::string last_error_;
 };

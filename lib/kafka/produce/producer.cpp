@@ -4,10 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <thread>
 
-#include "base/mutex.h"
 #include "config/client/client_keys.h"
 #include "kafka/access/client_words.h"
 #include "kafka/access/tls_trouble.h"
@@ -65,10 +62,6 @@ Fields fields_of(const Outgoing& record, rd_kafka_headers_t* headers, DeliverySi
   return fields;
 }
 
-void set_default(const ClientSettings& settings, rd_kafka_conf_t* conf, const char* key, const char* value) {
-  if (!settings.contains(key)) set_own(conf, key, value);
-}
-
 Result<HandlePtr> make_producer(const ProducerSettings& settings, RequestWatch* requests) {
   auto made = make_conf(settings.client);
   if (!made) return made.error();
@@ -81,8 +74,7 @@ Result<HandlePtr> make_producer(const ProducerSettings& settings, RequestWatch* 
   // With the library's 30 s, a record for a topic that does not exist would time out first, without a word
   // about the topic.
   const auto unknown_for = std::min<Duration>(settings.delivery_timeout / 3, seconds(30));
-  set_default(settings.client, conf, "topic.metadata.propagation.max.ms",
-              std::to_string(to_ms(unknown_for)).c_str());
+  set_default(settings.client, conf, "topic.metadata.propagation.max.ms", std::to_string(to_ms(unknown_for)));
   // A broker that knows nothing of this producer yet accepts any first sequence number. If one request is
   // refused (too few in-sync replicas) and the next one is accepted (the replicas are back), the client
   // believes that both were written, and the first is lost. This cannot happen if each request is sent after
@@ -114,71 +106,25 @@ Status check_producer(ProducerSettings settings) {
   return handle ? Status() : handle.error();
 }
 
-class Producer::Implementation {
- public:
-  Implementation(ProducerSettings settings, std::unique_ptr<RequestWatch> requests, HandlePtr client)
-      : settings_(std::move(settings)),
-        requests_(std::move(requests)),
-        handle_(std::move(client)),
-        queue_(rd_kafka_queue_get_main(handle_.get())),
-        transaction_(settings_.transactional_id.empty() ? nullptr : make_transaction()),
-        thread_([this] { run(); }) {}
-  ~Implementation() { stop(); }
+thread_local const Producer* Producer::here = nullptr;
 
-  SendResult send(const Outgoing& record, DeliverySink* sink) EXCLUDES(mutex_);
-  bool flush(Deadline deadline) EXCLUDES(mutex_);
-  void stop() EXCLUDES(mutex_);
-  void wake() EXCLUDES(mutex_) {
-    MutexLock lock(mutex_);
-    rd_kafka_queue_yield(queue_.get());
-  }
-  Transaction* transaction() { return transaction_.get(); }
+Result<std::unique_ptr<Producer>> Producer::create(ProducerSettings settings) {
+  auto requests = settings.transactional_id.empty() ? nullptr : std::make_unique<RequestWatch>();
+  auto handle = make_producer(settings, requests.get());
+  if (!handle) return handle.error();
+  return std::unique_ptr<Producer>(
+      new Producer(std::move(settings), std::move(requests), std::move(handle).value()));
+}
 
-  std::atomic<std::uint64_t> acknowledged{0};
-  std::atomic<std::uint64_t> failed{0};
-  Renewals renewals;
+Producer::Producer(ProducerSettings settings, std::unique_ptr<RequestWatch> requests, HandlePtr client)
+    : settings_(std::move(settings)),
+      requests_(std::move(requests)),
+      handle_(std::move(client)),
+      queue_(rd_kafka_queue_get_main(handle_.get())),
+      transaction_(settings_.transactional_id.empty() ? nullptr : make_transaction()),
+      thread_([this] { run(); }) {}
 
- private:
-  std::unique_ptr<Transaction> make_transaction();
-  void run();
-  void serve(rd_kafka_event_t* event);
-  void serve_deliveries(rd_kafka_event_t* event);
-  SendResult send_now(const Outgoing& record, DeliverySink* sink);
-  Delivery failure_of(const rd_kafka_message_t& message, bool alone) const;
-  bool notice_fatal();
-  bool may_renew();
-  void renew();
-  void keep_client(int users) EXCLUDES(mutex_) {
-    MutexLock lock(mutex_);
-    users_ += users;
-  }
-
-  /// The Implementation that this thread belongs to.
-  static thread_local const Implementation* here;
-
-  const ProducerSettings settings_;
-  const std::unique_ptr<RequestWatch> requests_;
-  // Only the thread changes these two fields, under the mutex, and while no other thread uses the client. The
-  // thread reads them without the mutex; other threads read them under the mutex, or while they use the
-  // client.
-  HandlePtr handle_;
-  QueuePtr queue_;
-  Mutex mutex_;
-  int users_ GUARDED_BY(mutex_) = 0;
-  std::atomic<bool> client_failed_{false};
-  // set by the transaction, which does not use the client afterwards
-  std::atomic<bool> renewal_asked_{false};
-  std::atomic<Renewal> why_asked_{Renewal::aborted};
-  TimePoint next_client_{};  // used only by the thread
-  std::string trouble_;  // used only by the thread: the client's last error since a record was acknowledged
-  const std::unique_ptr<Transaction> transaction_;
-  std::atomic<bool> stop_{false};
-  std::thread thread_;  // last, because it uses all of the above
-};
-
-thread_local const Producer::Implementation* Producer::Implementation::here = nullptr;
-
-std::unique_ptr<Transaction> Producer::Implementation::make_transaction() {
+std::unique_ptr<Transaction> Producer::make_transaction() {
   const auto renew = [this](Renewal why) {
     why_asked_.store(why);
     renewal_asked_.store(true);
@@ -189,13 +135,13 @@ std::unique_ptr<Transaction> Producer::Implementation::make_transaction() {
       config::request_timeout(settings_.client) + call_slack);
 }
 
-SendResult Producer::Implementation::send(const Outgoing& record, DeliverySink* sink) {
+SendResult Producer::send(const Outgoing& record, DeliverySink* sink) {
   if (here == this) return send_now(record, sink);
   MutexLock lock(mutex_);
   return send_now(record, sink);
 }
 
-SendResult Producer::Implementation::send_now(const Outgoing& record, DeliverySink* sink) {
+SendResult Producer::send_now(const Outgoing& record, DeliverySink* sink) {
   if (renewal_asked_.load())
     return {Sent::refused, {DeliveryStatus::withdrawn, "its transaction is aborted"}};
   auto headers = headers_of(record.headers);
@@ -217,7 +163,7 @@ SendResult Producer::Implementation::send_now(const Outgoing& record, DeliverySi
 }
 
 /// Checks whether the client has failed permanently.
-bool Producer::Implementation::notice_fatal() {
+bool Producer::notice_fatal() {
   char words[512];
   if (rd_kafka_fatal_error(handle_.get(), words, sizeof words) == RD_KAFKA_RESP_ERR_NO_ERROR) return false;
   if (client_failed_.exchange(true) || renewal_asked_.load()) return true;
@@ -231,7 +177,7 @@ bool Producer::Implementation::notice_fatal() {
 
 /// Replaces the client once all of its records have been answered, so that no record is answered twice.
 /// Outside a transaction, the client has failed and answers its records by itself.
-bool Producer::Implementation::may_renew() {
+bool Producer::may_renew() {
   if (!(transaction_ ? renewal_asked_ : client_failed_).load()) return false;
   if (transaction_)
     rd_kafka_purge(handle_.get(),
@@ -239,7 +185,7 @@ bool Producer::Implementation::may_renew() {
   return rd_kafka_outq_len(handle_.get()) == 0 && SteadyClock::now() >= next_client_;
 }
 
-void Producer::Implementation::renew() {
+void Producer::renew() {
   if (!transaction_) next_client_ = SteadyClock::now() + between_clients;
   auto made = make_producer(settings_, requests_.get());
   if (!made) {
@@ -258,7 +204,7 @@ void Producer::Implementation::renew() {
   queue.reset();  // destroyed before its client
   handle.reset();
   const auto why = transaction_ ? why_asked_.load() : Renewal::failed;
-  renewals.add(why);
+  renewals_.add(why);
   telemetry::info("producer has a new client", {{"reason", renewal_reasons[static_cast<std::size_t>(why)]}});
   if (!transaction_) return;
   requests_->reset();
@@ -266,7 +212,7 @@ void Producer::Implementation::renew() {
   transaction_->renewed(handle_.get());
 }
 
-void Producer::Implementation::run() {
+void Producer::run() {
   here = this;
   while (!stop_.load()) {
     if (const EventPtr event(rd_kafka_queue_poll(queue_.get(), turn_ms)); event) serve(event.get());
@@ -277,7 +223,7 @@ void Producer::Implementation::run() {
   }
 }
 
-void Producer::Implementation::serve(rd_kafka_event_t* event) {
+void Producer::serve(rd_kafka_event_t* event) {
   if (rd_kafka_event_type(event) == RD_KAFKA_EVENT_DR) return serve_deliveries(event);
   if (rd_kafka_event_type(event) != RD_KAFKA_EVENT_ERROR) return;
   // A consequence of errors that are reported too, with a count of brokers that changes.
@@ -287,11 +233,11 @@ void Producer::Implementation::serve(rd_kafka_event_t* event) {
   telemetry::log_repeating(telemetry::Level::warn, trouble_, "producer error", {{"error", trouble_}});
 }
 
-void Producer::Implementation::serve_deliveries(rd_kafka_event_t* event) {
+void Producer::serve_deliveries(rd_kafka_event_t* event) {
   const bool alone = rd_kafka_event_message_count(event) == 1;
   while (const auto* message = rd_kafka_event_message_next(event)) {
     const bool good = message->err == RD_KAFKA_RESP_ERR_NO_ERROR;
-    (good ? acknowledged : failed).fetch_add(1, std::memory_order_relaxed);
+    (good ? acknowledged_ : failed_).fetch_add(1, std::memory_order_relaxed);
     if (good) trouble_.clear();
     auto* sink = static_cast<DeliverySink*>(message->_private);
     if (sink == nullptr) continue;
@@ -302,7 +248,7 @@ void Producer::Implementation::serve_deliveries(rd_kafka_event_t* event) {
   }
 }
 
-Delivery Producer::Implementation::failure_of(const rd_kafka_message_t& message, bool alone) const {
+Delivery Producer::failure_of(const rd_kafka_message_t& message, bool alone) const {
   // rd_kafka_message_errstr() is for consumed messages only; here it would return the payload.
   std::string words = rd_kafka_err2str(message.err);
   if (message.err == RD_KAFKA_RESP_ERR__MSG_TIMED_OUT && !trouble_.empty()) words += ": " + trouble_;
@@ -313,7 +259,17 @@ Delivery Producer::Implementation::failure_of(const rd_kafka_message_t& message,
   return delivery;
 }
 
-void Producer::Implementation::stop() {
+void Producer::wake() {
+  MutexLock lock(mutex_);
+  rd_kafka_queue_yield(queue_.get());
+}
+
+void Producer::keep_client(int users) {
+  MutexLock lock(mutex_);
+  users_ += users;
+}
+
+void Producer::stop() {
   if (!thread_.joinable()) return;  // already stopped
   if (transaction_) transaction_->end();
   keep_client(1);
@@ -326,38 +282,11 @@ void Producer::Implementation::stop() {
   thread_.join();
 }
 
-bool Producer::Implementation::flush(Deadline deadline) {
+bool Producer::flush(Deadline deadline) {
   keep_client(1);
   const bool all = rd_kafka_flush(handle_.get(), to_ms(deadline.left())) == RD_KAFKA_RESP_ERR_NO_ERROR;
   keep_client(-1);
   return all;
 }
-
-Producer::Producer(std::unique_ptr<Implementation> implementation)
-    : implementation_(std::move(implementation)) {}
-Producer::~Producer() = default;
-
-Result<std::unique_ptr<Producer>> Producer::create(ProducerSettings settings) {
-  auto requests = settings.transactional_id.empty() ? nullptr : std::make_unique<RequestWatch>();
-  auto handle = make_producer(settings, requests.get());
-  if (!handle) return handle.error();
-  return std::unique_ptr<Producer>(new Producer(
-      std::make_unique<Implementation>(std::move(settings), std::move(requests), std::move(handle).value())));
-}
-
-SendResult Producer::send(const Outgoing& record, DeliverySink* sink) {
-  return implementation_->send(record, sink);
-}
-
-void Producer::wake() { implementation_->wake(); }
-
-bool Producer::flush(Deadline deadline) { return implementation_->flush(deadline); }
-
-void Producer::stop() { implementation_->stop(); }
-
-Transaction* Producer::transaction() { return implementation_->transaction(); }
-std::uint64_t Producer::acknowledged() const { return implementation_->acknowledged.load(); }
-std::uint64_t Producer::failed() const { return implementation_->failed.load(); }
-const Renewals& Producer::renewals() const { return implementation_->renewals; }
 
 }  // namespace laneway::kafka

@@ -28,6 +28,7 @@
 // Errors: for single records in Delivery; create() fails with kind configuration.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -35,13 +36,18 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <thread>
 
+#include "base/mutex.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "kafka/produce/renewals.h"
+#include "kafka/produce/request_watch.h"
 #include "kafka/produce/transaction.h"
 #include "kafka/record.h"
 #include "kafka/types.h"
+
+struct rd_kafka_op_s;  // an event
 
 namespace laneway::kafka {
 
@@ -120,27 +126,60 @@ Status check_producer(ProducerSettings settings);
 class Producer {
  public:
   static Result<std::unique_ptr<Producer>> create(ProducerSettings settings);
-  ~Producer();
+  ~Producer() { stop(); }
 
   /// `sink` may be null: then only the counters below change.
-  SendResult send(const Outgoing& record, DeliverySink* sink);
+  SendResult send(const Outgoing& record, DeliverySink* sink) EXCLUDES(mutex_);
   /// Makes the Producer call on_turn soon.
-  void wake();
+  void wake() EXCLUDES(mutex_);
   /// Sends lingering records and waits for the answers, in the order of send. Returns false if answers are
   /// missing at the deadline.
-  bool flush(Deadline deadline);
+  bool flush(Deadline deadline) EXCLUDES(mutex_);
   /// Answers all records and joins the thread. Afterwards only the counters may be read.
-  void stop();
-  std::uint64_t acknowledged() const;
-  std::uint64_t failed() const;
-  const Renewals& renewals() const;
+  void stop() EXCLUDES(mutex_);
+  std::uint64_t acknowledged() const { return acknowledged_.load(); }
+  std::uint64_t failed() const { return failed_.load(); }
+  const Renewals& renewals() const { return renewals_; }
   /// Null without a transactional_id. Lives as long as the Producer.
-  Transaction* transaction();
+  Transaction* transaction() { return transaction_.get(); }
 
  private:
-  class Implementation;
-  explicit Producer(std::unique_ptr<Implementation> implementation);
-  std::unique_ptr<Implementation> implementation_;
+  Producer(ProducerSettings settings, std::unique_ptr<RequestWatch> requests, HandlePtr client);
+  std::unique_ptr<Transaction> make_transaction();
+  void run();
+  void serve(rd_kafka_op_s* event);
+  void serve_deliveries(rd_kafka_op_s* event);
+  SendResult send_now(const Outgoing& record, DeliverySink* sink);
+  Delivery failure_of(const rd_kafka_message_s& message, bool alone) const;
+  bool notice_fatal();
+  bool may_renew();
+  void renew() EXCLUDES(mutex_);
+  void keep_client(int users) EXCLUDES(mutex_);
+
+  /// The Producer that this thread belongs to.
+  static thread_local const Producer* here;
+
+  const ProducerSettings settings_;
+  const std::unique_ptr<RequestWatch> requests_;
+  std::atomic<std::uint64_t> acknowledged_{0};
+  std::atomic<std::uint64_t> failed_{0};
+  Renewals renewals_;
+  // Only the thread changes these two fields, under the mutex, and while no other thread uses the client. The
+  // thread reads them without the mutex; other threads read them under the mutex, or while they use the
+  // client.
+  HandlePtr handle_;
+  QueuePtr queue_;
+  Mutex mutex_;
+  int users_ GUARDED_BY(mutex_) = 0;
+  std::atomic<bool> client_failed_{false};
+  // set by the transaction, which does not use the client afterwards
+  std::atomic<bool> renewal_asked_{false};
+  std::atomic<Renewal> why_asked_{Renewal::aborted};
+  TimePoint next_client_{};  // used only by the thread
+  std::string trouble_;  // used only by the thread: the client's last error since a record was acknowledged
+  const std::unique_ptr<Transaction> transaction_;
+  std::atomic<bool> stop_{false};
+  std::thread thread_;  // last, because it uses all of the above
 };
 
 }  // namespace laneway::kafka

@@ -16,6 +16,9 @@
 
 #include "base/result.h"
 #include "base/time.h"
+#include "kafka/types.h"
+
+struct rd_kafka_mock_cluster_s;
 
 namespace laneway::kafka {
 
@@ -36,31 +39,34 @@ class EmbeddedCluster {
   /// Delays each answer of a broker by `ms` milliseconds.
   Status set_latency(std::int32_t broker, int ms);
 
-  enum class Request {
-    fetch,
-    list_offsets,  ///< where a log begins and ends
-    offset_commit,
-    offset_fetch,
-    join_group,
-    sync_group,
-    heartbeat,
-    produce,
-    add_partitions,  ///< adds partitions to a transaction, before the first record of each
-    send_offsets,    ///< a commit of offsets in a transaction
+  /// By their numbers in Kafka's protocol (https://kafka.apache.org/protocol#protocol_api_keys).
+  enum class Request : std::int16_t {
+    produce = 0,
+    fetch = 1,
+    list_offsets = 2,  ///< where a log begins and ends
+    offset_commit = 8,
+    offset_fetch = 9,
+    join_group = 11,
+    heartbeat = 12,
+    sync_group = 14,
+    add_partitions = 24,  ///< adds partitions to a transaction, before the first record of each
+    send_offsets = 28,    ///< a commit of offsets in a transaction
   };
-  enum class Failure {
-    moved,  ///< The coordinator is moving (group requests), or the leader has changed (fetch, produce).
-    unknown_member,    ///< The group no longer knows the member, which loses its partitions.
-    rebalancing,       ///< The group is in the middle of a rebalance: a commit is refused.
-    outdated_epoch,    ///< The group has changed since the member's last heartbeat: a commit is refused.
-    too_large,         ///< A batch of records is refused for its size.
-    invalid_record,    ///< A batch of records is refused for its content.
-    denied,            ///< The user may not read the topic, or may not write to it.
-    map_too_long,      ///< A commit is refused for the length of its metadata.
-    commit_too_large,  ///< A commit is refused for its size; Kafka 4 answers with an unknown error.
-    out_of_order,      ///< A gap in the sequence numbers of a producer's records: its client cannot continue.
-    fenced,            ///< Another producer has the same transactional.id.
-    out_of_range,      ///< The log does not contain the offset of a fetch, as a former leader may report.
+  /// By their error codes in Kafka's protocol (https://kafka.apache.org/protocol#protocol_error_codes).
+  enum class Failure : std::int16_t {
+    /// The leader has changed (fetch, produce), or the coordinator is moving (the other requests: 16).
+    moved = 6,
+    unknown_member = 25,    ///< The group no longer knows the member, which loses its partitions.
+    rebalancing = 27,       ///< The group is in the middle of a rebalance: a commit is refused.
+    outdated_epoch = 113,   ///< The group has changed since the member's last heartbeat: a commit is refused.
+    too_large = 10,         ///< A batch of records is refused for its size.
+    invalid_record = 87,    ///< A batch of records is refused for its content.
+    denied = 29,            ///< The user may not read the topic, or may not write to it.
+    map_too_long = 12,      ///< A commit is refused for the length of its metadata.
+    commit_too_large = -1,  ///< A commit is refused for its size; Kafka 4 answers with an unknown error.
+    out_of_order = 45,      ///< A gap in the sequence numbers of a producer: its client cannot continue.
+    fenced = 90,            ///< Another producer has the same transactional.id.
+    out_of_range = 1,  ///< The log does not contain the offset of a fetch, as a former leader may report.
   };
   /// The next `count` requests of this kind fail.
   void fail_next(Request request, std::size_t count, Failure failure = Failure::moved);
@@ -72,9 +78,10 @@ class EmbeddedCluster {
                     std::optional<Failure> failure = {});
 
  private:
-  class Implementation;
-  explicit EmbeddedCluster(std::unique_ptr<Implementation> implementation);
-  std::unique_ptr<Implementation> implementation_;
+  EmbeddedCluster(HandlePtr handle, int brokers);
+
+  HandlePtr handle_;  // owns the threads of the cluster
+  rd_kafka_mock_cluster_s* const cluster_;
 };
 
 }  // namespace laneway::kafka
