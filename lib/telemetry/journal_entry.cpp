@@ -5,6 +5,7 @@
 #include <sys/un.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -18,21 +19,9 @@ namespace {
 
 constexpr std::size_t most_entry = 64 * 1024;
 
-/// The numbers of syslog(3).
-int priority_of(Level level) {
-  switch (level) {
-    case Level::error:
-      return 3;
-    case Level::warn:
-      return 4;
-    case Level::info:
-      return 6;
-    case Level::debug:
-    case Level::trace:
-      break;
-  }
-  return 7;
-}
+/// The numbers of syslog(3), in the order of Level.
+constexpr std::array priorities{7, 7, 6, 4, 3};
+static_assert(priorities.size() == static_cast<std::size_t>(Level::error) + 1, "a number for each");
 
 /// The journal accepts capital letters, digits and underscores.
 std::string journal_name(std::string_view name) {
@@ -74,7 +63,7 @@ bool standard_error_is_journal() {
 std::string journal_entry(Level level, std::string_view message, Fields fields) {
   std::string out;
   append_journal_field(out, "MESSAGE", render_message(message, fields));
-  append_journal_field(out, "PRIORITY", std::to_string(priority_of(level)));
+  append_journal_field(out, "PRIORITY", std::to_string(priorities[static_cast<std::size_t>(level)]));
   append_journal_field(out, "SYSLOG_IDENTIFIER", "laneway");
   for (const Field& field : fields)
     if (is_shown(field)) append_journal_field(out, journal_name(field.name), render_plain(field.value));

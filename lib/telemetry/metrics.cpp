@@ -29,39 +29,24 @@ std::string one_line(std::string_view help) {
 prometheus::ClientMetric converted(MetricType type, const Sample& sample) {
   prometheus::ClientMetric metric;
   for (const auto& [name, value] : sample.labels) metric.label.push_back({name, value});
-  switch (type) {
-    case MetricType::counter:
-      metric.counter.value = sample.value;
-      break;
-    case MetricType::gauge:
-      metric.gauge.value = sample.value;
-      break;
-    case MetricType::histogram:
-      metric.histogram.sample_count = sample.count;
-      metric.histogram.sample_sum = sample.sum;
-      for (const auto& [bound, count] : sample.buckets) metric.histogram.bucket.push_back({count, bound});
-      break;
-  }
+  if (type == MetricType::counter) metric.counter.value = sample.value;
+  if (type == MetricType::gauge) metric.gauge.value = sample.value;
+  if (type != MetricType::histogram) return metric;
+  metric.histogram.sample_count = sample.count;
+  metric.histogram.sample_sum = sample.sum;
+  for (const auto& [bound, count] : sample.buckets) metric.histogram.bucket.push_back({count, bound});
   return metric;
 }
 
-prometheus::MetricType converted(MetricType type) {
-  switch (type) {
-    case MetricType::counter:
-      return prometheus::MetricType::Counter;
-    case MetricType::gauge:
-      return prometheus::MetricType::Gauge;
-    case MetricType::histogram:
-      return prometheus::MetricType::Histogram;
-  }
-  return prometheus::MetricType::Untyped;
-}
+/// In the order of MetricType.
+constexpr std::array types{prometheus::MetricType::Counter, prometheus::MetricType::Gauge,
+                           prometheus::MetricType::Histogram};
 
 prometheus::MetricFamily converted(const Family& family, std::size_t most_series) {
   prometheus::MetricFamily out;
   out.name = "laneway_" + family.name;
   out.help = one_line(family.help);
-  out.type = converted(family.type);
+  out.type = types[static_cast<std::size_t>(family.type)];
   const auto count = std::min(family.samples.size(), most_series);
   for (std::size_t i = 0; i < count; ++i) out.metric.push_back(converted(family.type, family.samples[i]));
   return out;

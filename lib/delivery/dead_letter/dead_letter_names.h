@@ -25,7 +25,6 @@ inline constexpr std::string_view spring_timestamp = "kafka_dlt-original-timesta
 inline constexpr std::string_view spring_timestamp_type = "kafka_dlt-original-timestamp-type";
 inline constexpr std::string_view spring_group = "kafka_dlt-original-consumer-group";
 inline constexpr std::string_view spring_exception = "kafka_dlt-exception-fqcn";
-inline constexpr std::string_view spring_cause = "kafka_dlt-exception-cause-fqcn";
 inline constexpr std::string_view spring_message = "kafka_dlt-exception-message";
 inline constexpr std::string_view spring_stacktrace = "kafka_dlt-exception-stacktrace";
 inline constexpr std::string_view spring_key_exception = "kafka_dlt-key-exception-fqcn";
