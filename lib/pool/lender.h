@@ -1,4 +1,5 @@
-// A pool that lends its slots to the pools that it helps, as these see it (Pool::help).
+// A pool that lends its slots to the pools that it helps, as these see it (Pool::help). lender.cpp: how a
+// pool lends and borrows slots, gets and gives back permits, and passes asynchronous work on.
 #pragma once
 
 namespace laneway::pool {

@@ -5,13 +5,26 @@
 #include <algorithm>
 #include <cassert>
 
-#include "pool/implementation.h"
-
 namespace laneway::pool {
+
+Pool::Pool(Limits limits, Work& work, std::function<void()> on_room)
+    : work_(work),
+      on_room_(std::move(on_room)),
+      asynchronous_(limits.asynchronous),
+      limits_(limits),
+      slots_(limits.workers, limits.job_deadline, limits.stuck_after),
+      permits_(limits.permits, *this),
+      threads_([this](Thread& self) { run_claims(self); }, thread_state_) {}
+
+Pool::~Pool() {
+  while (!join(Deadline::in(seconds(60)))) {
+  }
+  detach();
+}
 
 // Admission
 
-Submitted Pool::Implementation::try_submit(Batch& batch, std::uint32_t begin, std::uint32_t most) {
+Submitted Pool::try_submit(Batch& batch, std::uint32_t begin, std::uint32_t most) {
   std::uint32_t jobs = batch.size > begin ? batch.size - begin : 0;
   if (!batch.sequential) jobs = std::min(jobs, most);
   const TimePoint now = SteadyClock::now();
@@ -38,7 +51,7 @@ Submitted Pool::Implementation::try_submit(Batch& batch, std::uint32_t begin, st
   return {taken, taken == jobs ? Admission::accepted : Admission::full};
 }
 
-void Pool::Implementation::notify_at(std::uint32_t outstanding) {
+void Pool::notify_at(std::uint32_t outstanding) {
   {
     MutexLock lock(mutex_);
     notify_at_ = outstanding;
@@ -50,13 +63,13 @@ void Pool::Implementation::notify_at(std::uint32_t outstanding) {
   on_room_();
 }
 
-bool Pool::Implementation::take_notification() {
+bool Pool::take_notification() {
   if (!notify_at_ || admitted_ > *notify_at_) return false;
   notify_at_.reset();
   return true;
 }
 
-std::vector<Range> Pool::Implementation::withdraw(std::uint32_t keep) {
+std::vector<Range> Pool::withdraw(std::uint32_t keep) {
   std::vector<Range> withdrawn;
   bool room = false;
   {
@@ -83,7 +96,7 @@ std::vector<Range> Pool::Implementation::withdraw(std::uint32_t keep) {
   return withdrawn;
 }
 
-void Pool::Implementation::resize(std::uint32_t workers, std::uint32_t queue) {
+void Pool::resize(std::uint32_t workers, std::uint32_t queue) {
   Next next;
   {
     MutexLock lock(mutex_);
@@ -98,7 +111,7 @@ void Pool::Implementation::resize(std::uint32_t workers, std::uint32_t queue) {
 
 // How claims begin and end
 
-Pool::Implementation::Next Pool::Implementation::next_to_work(TimePoint now) {
+Pool::Next Pool::next_to_work(TimePoint now) {
   Next next;
   if (asynchronous_)
     begin_to_pass_on(now, next);
@@ -108,7 +121,7 @@ Pool::Implementation::Next Pool::Implementation::next_to_work(TimePoint now) {
   return next;
 }
 
-void Pool::Implementation::set_to_work(const Next& next) {
+void Pool::set_to_work(const Next& next) {
   if (next.wake != nullptr) next.wake->wake.notify_one();
   bool call = next.call;
   if (next.claim || next.borrower != nullptr) call = pass_on(next);
@@ -116,14 +129,14 @@ void Pool::Implementation::set_to_work(const Next& next) {
 }
 
 /// The next claim of a free slot. Returns false if there is nothing to do.
-bool Pool::Implementation::choose(TimePoint now, Next& next) {
+bool Pool::choose(TimePoint now, Next& next) {
   if (!helps_.empty()) return choose_with_helping(now, next);
   if (!claimable() || !permits_.obtain()) return false;
   next.claim = take_claim(now);
   return true;
 }
 
-Claim Pool::Implementation::take_claim(TimePoint now, Lender* lender) {
+Claim Pool::take_claim(TimePoint now, Lender* lender) {
   auto& queue = queues_.next();
   auto& entry = queue.front();
   Range range = entry.range;
@@ -131,7 +144,7 @@ Claim Pool::Implementation::take_claim(TimePoint now, Lender* lender) {
   if (!range.batch->sequential)
     range.end = range.begin + std::min({range.count(), timely, limits_.most_per_claim});
   const std::uint32_t jobs = range.count();
-  queue_wait.record(now - entry.submitted, jobs);
+  queue_wait_.record(now - entry.submitted, jobs);
   entry.range.begin = range.end;
   if (entry.range.count() == 0) queue.pop_front();
   queued_ -= jobs;
@@ -141,11 +154,11 @@ Claim Pool::Implementation::take_claim(TimePoint now, Lender* lender) {
   return claim;
 }
 
-void Pool::Implementation::finish(const Claim& claim, Ran ran) {
+void Pool::finish(const Claim& claim, Ran ran) {
   auto& slot = static_cast<WorkerSlot&>(*claim.slot);
   const TimePoint now = SteadyClock::now();
   const Duration took = now - slot.started;
-  if (ran.attempts > 0) duration.record(took / ran.attempts, ran.attempts);
+  if (ran.attempts > 0) duration_.record(took / ran.attempts, ran.attempts);
   Next next;
   Permitted permitted;
   Lender* lender = nullptr;
@@ -178,7 +191,7 @@ void Pool::Implementation::finish(const Claim& claim, Ran ran) {
   end_signalling();
 }
 
-void Pool::Implementation::leave_early(const Claim& claim, std::uint32_t jobs) {
+void Pool::leave_early(const Claim& claim, std::uint32_t jobs) {
   {
     MutexLock lock(mutex_);
     auto& slot = static_cast<WorkerSlot&>(*claim.slot);
@@ -193,7 +206,7 @@ void Pool::Implementation::leave_early(const Claim& claim, std::uint32_t jobs) {
   on_room_();
 }
 
-void Pool::Implementation::end_signalling() {
+void Pool::end_signalling() {
   MutexLock lock(mutex_);
   --signalling_;
   if (ended()) ended_.notify_all();
@@ -201,7 +214,7 @@ void Pool::Implementation::end_signalling() {
 
 // Workers
 
-void Pool::Implementation::run_claims(Thread& self) {
+void Pool::run_claims(Thread& self) {
   ::pthread_setname_np(::pthread_self(), "worker");  // for top -H and debuggers
   for (Next next; find_work(self, next); next = {}) {
     if (next.borrower != nullptr)
@@ -212,7 +225,7 @@ void Pool::Implementation::run_claims(Thread& self) {
 }
 
 /// Returns false if the thread must end.
-bool Pool::Implementation::find_work(Thread& self, Next& next) {
+bool Pool::find_work(Thread& self, Next& next) {
   for (;;) {
     const TimePoint now = SteadyClock::now();
     Search result;
@@ -229,8 +242,7 @@ bool Pool::Implementation::find_work(Thread& self, Next& next) {
   }
 }
 
-Pool::Implementation::Search Pool::Implementation::search(Thread& self, TimePoint now, Next& next,
-                                                          Permitted& permitted) {
+Pool::Search Pool::search(Thread& self, TimePoint now, Next& next, Permitted& permitted) {
   while (!choose(now, next)) {
     give_back_unused_permits(1, permitted);
     if (!permitted.empty()) return Search::again;
@@ -244,7 +256,7 @@ Pool::Implementation::Search Pool::Implementation::search(Thread& self, TimePoin
   return Search::found;
 }
 
-Thread* Pool::Implementation::wake_if_wanted() {
+worker_pool::Thread* Pool::wake_if_wanted() {
   const auto searching = this->searching();
   if (slots_.free() <= searching) return nullptr;
   const std::uint64_t expected = std::uint64_t{searching} * job_time_.claim_size();
@@ -254,9 +266,58 @@ Thread* Pool::Implementation::wake_if_wanted() {
   return somebody_wants_help() ? wake_one() : nullptr;
 }
 
+// Threads
+
+bool Pool::start_thread() {
+  if (threads().threads() >= slots_.most() || thread_state_.start_failed) return false;
+  return threads_.start(ThreadCounts::searching) != nullptr;
+}
+
+/// Returns the thread to notify after the lock is released; null if a thread was started, or none can be.
+worker_pool::Thread* Pool::wake_one() {
+  Thread* const thread = threads_.wake_last();
+  if (thread == nullptr) start_thread();
+  return thread;
+}
+
+void Pool::wake_all() {
+  while (Thread* thread = threads_.wake_last()) thread->wake.notify_one();
+}
+
+/// The thread was woken or started, and has come.
+void Pool::arrive(Thread& self) {
+  if (std::exchange(self.woken, false)) thread_state_.word -= ThreadCounts::searching;
+}
+
+/// Sleeps until woken; returns false if the thread must end.
+bool Pool::park(Thread& self) {
+  if ((ending_ && queued_ == 0) || too_many_threads()) {
+    leave(self);
+    return false;
+  }
+  threads_.park(self, 0);
+  for (TimePoint until = SteadyClock::now() + limits_.idle; !self.woken;) {
+    if (self.wake.wait_until(mutex_, until) || self.woken) continue;
+    until = SteadyClock::now() + limits_.idle;
+    // A thread must be available when a slot becomes free.
+    if (queued_ > 0 && !too_many_threads()) continue;
+    threads_.unpark(self, 0);
+    leave(self);
+    return false;
+  }
+  arrive(self);
+  return true;
+}
+
+void Pool::leave(Thread& self) {
+  thread_state_.word -= ThreadCounts::thread;
+  threads_.leave(self, ending_);
+  if (ended()) ended_.notify_all();
+}
+
 // The producer's tick, and the end
 
-std::vector<Range> Pool::Implementation::expire(TimePoint now) {
+std::vector<Range> Pool::expire(TimePoint now) {
   WorkerSlots::Stuck stuck;
   Permitted permitted;
   Next next;
@@ -273,7 +334,7 @@ std::vector<Range> Pool::Implementation::expire(TimePoint now) {
   return std::move(stuck.jobs);
 }
 
-void Pool::Implementation::kick() {
+void Pool::kick() {
   Next next;
   {
     MutexLock lock(mutex_);
@@ -289,23 +350,13 @@ void Pool::Implementation::kick() {
   set_to_work(next);
 }
 
-void Pool::Implementation::want_back() {
-  MutexLock lock(mutex_);
-  slots_.want_all_back();
-}
-
-void Pool::Implementation::cancel() {
+void Pool::cancel() {
   MutexLock lock(mutex_);
   slots_.want_all_back();
   slots_.stop_all();
 }
 
-std::vector<Range> Pool::Implementation::in_flight() const {
-  MutexLock lock(mutex_);
-  return slots_.in_flight();
-}
-
-bool Pool::Implementation::join(Deadline deadline) {
+bool Pool::join(Deadline deadline) {
   std::vector<std::thread> left;
   {
     MutexLock lock(mutex_);
@@ -322,7 +373,7 @@ bool Pool::Implementation::join(Deadline deadline) {
   return true;
 }
 
-Snapshot Pool::Implementation::snapshot() const {
+Snapshot Pool::snapshot() const {
   MutexLock lock(mutex_);
   Snapshot result;
   result.queued = queued_;
@@ -339,43 +390,5 @@ Snapshot Pool::Implementation::snapshot() const {
   if (queued_ > 0) result.oldest = SteadyClock::now() - queues_.oldest();
   return result;
 }
-
-// The public functions
-
-Pool::Pool(Limits limits, Work& work, std::function<void()> on_room)
-    : implementation_(std::make_unique<Implementation>(limits, work, std::move(on_room))) {}
-
-Pool::~Pool() {
-  while (!join(Deadline::in(seconds(60)))) {
-  }
-  implementation_->detach();
-}
-
-void Pool::help(const std::vector<Pool*>& others) {
-  for (std::size_t rank = 0; rank < others.size(); ++rank)
-    implementation_->help(*others[rank]->implementation_, rank);
-}
-Submitted Pool::try_submit(Batch& batch, std::uint32_t begin, std::uint32_t most) {
-  return implementation_->try_submit(batch, begin, most);
-}
-void Pool::notify_at(std::uint32_t outstanding) { implementation_->notify_at(outstanding); }
-void Pool::resize(std::uint32_t workers, std::uint32_t queue) { implementation_->resize(workers, queue); }
-void Pool::finish(const Claim& claim, Ran ran) { implementation_->finish(claim, ran); }
-void Pool::finish(const Claim& claim) { finish(claim, {claim.range.count(), claim.range.count()}); }
-std::vector<Range> Pool::expire(TimePoint now) { return implementation_->expire(now); }
-void Pool::kick() { implementation_->kick(); }
-void Pool::close() { implementation_->close(); }
-std::vector<Range> Pool::withdraw(std::uint32_t keep) { return implementation_->withdraw(keep); }
-std::vector<Range> Pool::in_flight() const { return implementation_->in_flight(); }
-std::vector<Overdue> Pool::overdue() { return implementation_->overdue(); }
-void Pool::leave_early(const Claim& claim, std::uint32_t jobs) { implementation_->leave_early(claim, jobs); }
-void Pool::want_back() { implementation_->want_back(); }
-void Pool::cancel() { implementation_->cancel(); }
-bool Pool::drained() const { return implementation_->drained(); }
-Snapshot Pool::snapshot() const { return implementation_->snapshot(); }
-Limits Pool::limits() const { return implementation_->limits(); }
-const Histogram& Pool::queue_wait() const { return implementation_->queue_wait; }
-const Histogram& Pool::duration() const { return implementation_->duration; }
-bool Pool::join(Deadline deadline) { return implementation_->join(deadline); }
 
 }  // namespace laneway::pool

@@ -43,15 +43,24 @@
 // also waits for the claims on the slots that it has lent or borrowed.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <functional>
-#include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/histogram.h"
+#include "base/mutex.h"
 #include "base/time.h"
 #include "pool/batch.h"
+#include "pool/job_queues.h"
+#include "pool/lender.h"
+#include "pool/permit_use.h"
 #include "pool/permits.h"
+#include "pool/worker_slots.h"
+#include "worker_pool/job_time.h"
+#include "worker_pool/threads.h"
 
 namespace laneway::pool {
 
@@ -113,7 +122,7 @@ struct Snapshot {
   Duration oldest{};                 ///< how long the oldest queued job has waited; zero without one
 };
 
-class Pool {
+class Pool final : private Permits::Waiter, private Lender {
  public:
   /// `on_room` is called when a threshold set by notify_at is reached, on the thread that finishes or
   /// withdraws the job, or that calls notify_at. The caller holds no lock of the pool. `on_room` must be
@@ -129,69 +138,222 @@ class Pool {
 
   /// Offers jobs [begin, batch.size), or the first `most` of them. A sequential batch is accepted whole, as
   /// one job, or not at all; `most` is not used then.
-  Submitted try_submit(Batch& batch, std::uint32_t begin = 0, std::uint32_t most = all_jobs);
+  Submitted try_submit(Batch& batch, std::uint32_t begin = 0, std::uint32_t most = all_jobs) EXCLUDES(mutex_);
 
   /// Arms one call of on_room for the moment when at most `outstanding` jobs are unfinished, counted as in
   /// admission. Calls at once if that is already so, except from an empty pool that has no thread: there the
   /// submitter must try again by its clock.
-  void notify_at(std::uint32_t outstanding);
+  void notify_at(std::uint32_t outstanding) EXCLUDES(mutex_);
 
   /// Replaces the limits; takes effect immediately. Accepted jobs stay: with fewer workers, the excess claims
   /// finish first, then their slots and threads go; with a shorter queue, no job is accepted until the
   /// unfinished jobs fit. `workers` must not be 0. An armed call of on_room stays armed.
-  void resize(std::uint32_t workers, std::uint32_t queue);
+  void resize(std::uint32_t workers, std::uint32_t queue) EXCLUDES(mutex_);
 
   /// The jobs of this claim are done, or will be submitted again: their slots are free. Call exactly once per
   /// claim, from any thread, as the last use of the claim: its slot may immediately belong to another claim.
   /// Without `ran`, every job has run.
-  void finish(const Claim& claim, Ran ran);
-  void finish(const Claim& claim);
+  void finish(const Claim& claim, Ran ran) EXCLUDES(mutex_);
+  void finish(const Claim& claim) { finish(claim, {claim.range.count(), claim.range.count()}); }
 
   /// Called on the producer's tick. Requests the stop of jobs past their deadline, and wants back the jobs
   /// that have not begun of claims that last longer than longest_claim. A job's time counts from
   /// the first call that saw it running; for the first job of a claim, from the claim's start. Returns the
   /// jobs that are found stuck, each once.
-  std::vector<Range> expire(TimePoint now);
+  std::vector<Range> expire(TimePoint now) EXCLUDES(mutex_);
   /// Called on the producer's tick. If queued work has not moved since the last call although a slot is free,
   /// forgets the service time (which must be wrong) and wakes a worker. Allows threads to be started again
   /// after a failure.
-  void kick();
+  void kick() EXCLUDES(mutex_);
 
   /// Ends submissions: later calls of try_submit return closed.
-  void close();
+  void close() EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    closed_ = true;
+  }
   /// Takes back the unclaimed jobs beyond the first `keep` queued jobs: those that would begin last, first.
   /// Returns them in the order of their turns and their submission.
-  std::vector<Range> withdraw(std::uint32_t keep);
+  std::vector<Range> withdraw(std::uint32_t keep) EXCLUDES(mutex_);
   /// Wants back the jobs of every running claim that have not begun.
-  void want_back();
+  void want_back() EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    slots_.want_all_back();
+  }
   /// Calls want_back(), and requests the stop of all running jobs, now and later.
-  void cancel();
+  void cancel() EXCLUDES(mutex_);
   /// The claims of several jobs that were wanted back and still run. The submitter may take their answered
   /// jobs, and those that have not begun; leave_early() follows. Each claim keeps a job that is running.
-  std::vector<Overdue> overdue();
+  std::vector<Overdue> overdue() EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    return slots_.overdue();
+  }
   /// `jobs` of an overdue claim have left it: their places are free. Does nothing if the claim has finished.
-  void leave_early(const Claim& claim, std::uint32_t jobs);
+  void leave_early(const Claim& claim, std::uint32_t jobs) EXCLUDES(mutex_);
   /// The jobs that are not answered, for reporting those that are given up. Of a claim whose jobs run one
   /// after the other, only the running one.
-  std::vector<Range> in_flight() const;
+  std::vector<Range> in_flight() const EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    return slots_.in_flight();
+  }
 
   /// Whether no job is queued or in flight.
-  bool drained() const;
-  Snapshot snapshot() const;
-  Limits limits() const;
+  bool drained() const EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    return outstanding_ == 0;
+  }
+  Snapshot snapshot() const EXCLUDES(mutex_);
+  Limits limits() const EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    return limits_;
+  }
   /// The time from submission to the claim, per job.
-  const Histogram& queue_wait() const;
+  const Histogram& queue_wait() const { return queue_wait_; }
   /// The time from the start of a claim to its finish, divided by the jobs that ran.
-  const Histogram& duration() const;
+  const Histogram& duration() const { return duration_; }
 
   /// Closes the pool, lets the threads finish the queued jobs, and waits until no thread is left and every
   /// claim is finished. Returns false if that is not so at the deadline. After false the pool must live on,
   /// because its threads use it; join may be called again.
-  bool join(Deadline deadline);
+  bool join(Deadline deadline) EXCLUDES(mutex_);
 
  private:
-  class Implementation;
-  std::unique_ptr<Implementation> implementation_;
+  using Thread = worker_pool::Thread;
+  using ThreadCounts = worker_pool::ThreadCounts;
+
+  /// What a thread does next for this pool.
+  struct Next {
+    Thread* wake = nullptr;  // to notify first
+    std::optional<Claim> claim;
+    Pool* borrower = nullptr;  // a slot has been lent to this pool
+    bool errand = false;       // because the borrower called
+    bool call = false;         // call the helpers
+  };
+  Next next_to_work(TimePoint now) REQUIRES(mutex_);
+  void set_to_work(const Next& next) EXCLUDES(mutex_);
+  bool choose(TimePoint now, Next& next) REQUIRES(mutex_);
+  Claim take_claim(TimePoint now, Lender* lender = nullptr) REQUIRES(mutex_);
+  void end_signalling() EXCLUDES(mutex_);
+
+  // asynchronous
+  void begin_to_pass_on(TimePoint now, Next& next) REQUIRES(mutex_);
+  bool pass_on(Next next) EXCLUDES(mutex_);
+
+  // on the pool's threads
+  void run_claims(Thread& self) EXCLUDES(mutex_);
+  bool find_work(Thread& self, Next& next) EXCLUDES(mutex_);
+  enum class Search : std::uint8_t { found, again, end };
+  Search search(Thread& self, TimePoint now, Next& next, Permitted& permitted) REQUIRES(mutex_);
+  bool park(Thread& self) REQUIRES(mutex_);
+  void arrive(Thread& self) REQUIRES(mutex_);
+  void leave(Thread& self) REQUIRES(mutex_);
+  bool start_thread() REQUIRES(mutex_);
+  Thread* wake_one() REQUIRES(mutex_);
+  void wake_all() REQUIRES(mutex_);
+  Thread* wake_if_wanted() REQUIRES(mutex_);
+
+  void permitted() override EXCLUDES(mutex_);
+  std::uint32_t coming() const REQUIRES(mutex_);
+  void give_back_unused_permits(std::uint32_t leaving, Permitted& to) REQUIRES(mutex_);
+  void stop_waiting_in_vain() REQUIRES(mutex_);
+
+  // as a helper
+  void help(Pool& other, std::size_t rank) EXCLUDES(mutex_);
+  /// Ends the relations with the other pools. After join() only.
+  void detach() EXCLUDES(mutex_);
+  void loan_stuck() override EXCLUDES(mutex_);
+  void loan_ended(bool stuck) override EXCLUDES(mutex_);
+  bool choose_with_helping(TimePoint now, Next& next) REQUIRES(mutex_);
+  Pool* lend_to_next(TimePoint now) REQUIRES(mutex_);
+  void serve(Pool& borrower, bool errand) EXCLUDES(mutex_);
+  bool lend() EXCLUDES(mutex_);
+  bool take_errand(Pool& borrower) EXCLUDES(mutex_);
+  bool may_lend(TimePoint now) const REQUIRES(mutex_);
+  bool own_first(TimePoint now) const REQUIRES(mutex_) {
+    return claimable() && now - queues_.oldest() > limits_.longest_wait;
+  }
+  bool somebody_wants_help() const REQUIRES(mutex_);
+  // as a borrower
+  bool calls_for_help() REQUIRES(mutex_);
+  void call_helpers() EXCLUDES(mutex_);
+  struct Served {
+    bool ran = false;
+    bool call = false;  // call the helpers
+  };
+  Served run_on_loan(Pool& lender, bool errand) EXCLUDES(mutex_);
+  void end_visit() EXCLUDES(mutex_);
+
+  bool too_many_threads() const REQUIRES(mutex_) { return threads().threads() > slots_.most(); }
+  ThreadCounts threads() const { return thread_state_.counts(); }
+
+  /// The weight of a range against the limits: a sequential range occupies at most one worker at a time, and
+  /// only jobs that are in order need room.
+  static std::uint32_t weight(const Range& range) {
+    if (range.batch->turn != Turn::in_order) return 0;
+    return range.batch->sequential ? 1 : range.count();
+  }
+  /// How many of these jobs there is room for.
+  std::uint32_t admissible(const Batch& batch, std::uint32_t jobs) const REQUIRES(mutex_) {
+    if (batch.turn != Turn::in_order) return jobs;
+    const std::uint64_t limit = std::uint64_t{slots_.most()} + limits_.queue;
+    const auto room = static_cast<std::uint32_t>(limit - std::min(limit, admitted_));
+    return batch.sequential && room > 0 ? jobs : std::min(jobs, room);
+  }
+  bool take_notification() REQUIRES(mutex_);
+  bool claimable() const REQUIRES(mutex_) { return queued_ > 0 && slots_.free() > 0; }
+  /// Workers on their way to this pool's own queue.
+  std::uint32_t searching() const REQUIRES(mutex_) {
+    const auto all = threads().searchers();
+    return all - std::min(all, static_cast<std::uint32_t>(errands_.size()));
+  }
+  bool ended() const REQUIRES(mutex_) {
+    return ending_ && threads().threads() == 0 && outstanding_ == 0 && signalling_ == 0 &&
+           slots_.lent() == 0 && visitors_ == 0 && !permits_.waiting();
+  }
+
+  Histogram queue_wait_;
+  Histogram duration_;
+
+  // Constant after construction.
+  Work& work_;
+  const std::function<void()> on_room_;
+  const bool asynchronous_;
+
+  mutable Mutex mutex_;
+  Condition ended_;
+  Limits limits_ GUARDED_BY(mutex_);
+  WorkerSlots slots_ GUARDED_BY(mutex_);
+  JobQueues queues_ GUARDED_BY(mutex_);
+  std::uint32_t queued_ GUARDED_BY(mutex_) = 0;
+  std::uint64_t outstanding_ GUARDED_BY(mutex_) = 0;
+  std::uint64_t admitted_ GUARDED_BY(mutex_) = 0;  // the weight of the outstanding jobs
+  worker_pool::JobTime job_time_ GUARDED_BY(mutex_){claim_time, largest_claim, microseconds(10), false};
+  std::optional<std::uint32_t> notify_at_ GUARDED_BY(mutex_);
+  std::uint64_t claims_ GUARDED_BY(mutex_) = 0;
+  std::uint64_t claims_at_kick_ GUARDED_BY(mutex_) = 0;
+  bool passing_on_ GUARDED_BY(mutex_) = false;  // asynchronous: a thread runs the claimable jobs
+  bool closed_ GUARDED_BY(mutex_) = false;
+  bool ending_ GUARDED_BY(mutex_) = false;
+  // threads that still use the pool without the lock
+  std::uint32_t signalling_ GUARDED_BY(mutex_) = 0;
+  PermitUse permits_ GUARDED_BY(mutex_);
+  worker_pool::ThreadState thread_state_;  // changed under the lock
+  worker_pool::Threads threads_ GUARDED_BY(mutex_);
+
+  // The pools of the group. Each is alive while it is in one of these lists: it takes itself out at its end.
+  struct Helper {
+    Pool* pool;
+    std::size_t rank;  // this pool's place in the helper's list
+  };
+  std::vector<Pool*> helps_ GUARDED_BY(mutex_);
+  std::vector<Helper> helpers_ GUARDED_BY(mutex_);       // the nearest first
+  std::vector<Pool*> errands_ GUARDED_BY(mutex_);        // called for help; a slot is lent already
+  std::uint32_t errands_coming_ GUARDED_BY(mutex_) = 0;  // helpers that are on their way to this pool
+  // A helper whose slot becomes free should look at this pool. Set under the lock before the helpers are
+  // called; a hint for those that come too late for the call.
+  std::atomic<bool> wants_help_{false};
+  // Threads of other pools that use this pool. Raised under the lock of the pool that they come from, where
+  // this pool is in one of the lists.
+  std::atomic<std::uint32_t> visitors_{0};
 };
 
 }  // namespace laneway::pool

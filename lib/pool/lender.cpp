@@ -1,8 +1,10 @@
-#include "pool/implementation.h"
+#include "pool/lender.h"
 
 #include <algorithm>
 #include <stdexcept>
 #include <utility>
+
+#include "pool/pool.h"
 
 namespace laneway::pool {
 
@@ -10,12 +12,12 @@ namespace laneway::pool {
 
 /// Nothing begins while work is already being passed on: by another thread, or by this one further up the
 /// stack.
-void Pool::Implementation::begin_to_pass_on(TimePoint now, Next& next) {
+void Pool::begin_to_pass_on(TimePoint now, Next& next) {
   if (!passing_on_) passing_on_ = choose(now, next);
 }
 
 /// Returns whether to call the helpers.
-bool Pool::Implementation::pass_on(Next next) {
+bool Pool::pass_on(Next next) {
   for (;;) {
     if (next.borrower != nullptr)
       serve(*next.borrower, next.errand);
@@ -38,67 +40,18 @@ bool Pool::Implementation::pass_on(Next next) {
   }
 }
 
-// Threads
-
-bool Pool::Implementation::start_thread() {
-  if (threads().threads() >= slots_.most() || thread_state_.start_failed) return false;
-  return threads_.start(ThreadCounts::searching) != nullptr;
-}
-
-/// Returns the thread to notify after the lock is released; null if a thread was started, or none can be.
-Thread* Pool::Implementation::wake_one() {
-  Thread* const thread = threads_.wake_last();
-  if (thread == nullptr) start_thread();
-  return thread;
-}
-
-void Pool::Implementation::wake_all() {
-  while (Thread* thread = threads_.wake_last()) thread->wake.notify_one();
-}
-
-/// The thread was woken or started, and has come.
-void Pool::Implementation::arrive(Thread& self) {
-  if (std::exchange(self.woken, false)) thread_state_.word -= ThreadCounts::searching;
-}
-
-/// Sleeps until woken; returns false if the thread must end.
-bool Pool::Implementation::park(Thread& self) {
-  if ((ending_ && queued_ == 0) || too_many_threads()) {
-    leave(self);
-    return false;
-  }
-  threads_.park(self, 0);
-  for (TimePoint until = SteadyClock::now() + limits_.idle; !self.woken;) {
-    if (self.wake.wait_until(mutex_, until) || self.woken) continue;
-    until = SteadyClock::now() + limits_.idle;
-    // A thread must be available when a slot becomes free.
-    if (queued_ > 0 && !too_many_threads()) continue;
-    threads_.unpark(self, 0);
-    leave(self);
-    return false;
-  }
-  arrive(self);
-  return true;
-}
-
-void Pool::Implementation::leave(Thread& self) {
-  thread_state_.word -= ThreadCounts::thread;
-  threads_.leave(self, ending_);
-  if (ended()) ended_.notify_all();
-}
-
 // Permits
 
 /// The threads that look for a claim without being woken: on their way, or about to return from a claim that
 /// is finished.
-std::uint32_t Pool::Implementation::coming() const {
+std::uint32_t Pool::coming() const {
   if (asynchronous_) return passing_on_ ? 1 : 0;
   const auto errands = static_cast<std::uint32_t>(errands_.size());
   const auto running = slots_.in_use() - slots_.borrowed() + slots_.lent() - errands;
   return std::max(threads().searchers(), threads().awake() - std::min(threads().awake(), running));
 }
 
-void Pool::Implementation::permitted() {
+void Pool::permitted() {
   Permitted others;
   Next next;
   {
@@ -126,14 +79,14 @@ void Pool::Implementation::permitted() {
 }
 
 /// Keeps one for each thread that comes for it; `leaving` of these do not come after all.
-void Pool::Implementation::give_back_unused_permits(std::uint32_t leaving, Permitted& to) {
+void Pool::give_back_unused_permits(std::uint32_t leaving, Permitted& to) {
   if (permits_.unused() == 0) return;
   auto takers = coming();
   takers = (claimable() ? takers - std::min(takers, leaving) : 0) + errands_coming_;
   permits_.give_back_unused(queued_ > 0 ? takers : 0, to);
 }
 
-void Pool::Implementation::stop_waiting_in_vain() {
+void Pool::stop_waiting_in_vain() {
   if (!permits_.waiting()) return;
   if (queued_ == 0 || (slots_.free() == 0 && helpers_.empty())) permits_.stop_waiting();
 }
@@ -143,7 +96,11 @@ void Pool::Implementation::stop_waiting_in_vain() {
 // pool that needs help calls its helpers, and a helper whose slot becomes free looks at the pools that it
 // helps: whichever comes second sees the other, because both happen under the helper's lock.
 
-void Pool::Implementation::help(Implementation& other, std::size_t rank) {
+void Pool::help(const std::vector<Pool*>& others) {
+  for (std::size_t rank = 0; rank < others.size(); ++rank) help(*others[rank], rank);
+}
+
+void Pool::help(Pool& other, std::size_t rank) {
   if (&other == this) throw std::invalid_argument("A pool cannot help itself.");
   if (asynchronous_ && !other.asynchronous_)
     throw std::invalid_argument("An asynchronous pool has no threads for a pool whose work blocks.");
@@ -157,8 +114,8 @@ void Pool::Implementation::help(Implementation& other, std::size_t rank) {
   other.helpers_.insert(at, {this, rank});
 }
 
-void Pool::Implementation::detach() {
-  std::vector<Implementation*> peers;
+void Pool::detach() {
+  std::vector<Pool*> peers;
   {
     MutexLock lock(mutex_);
     peers = helps_;
@@ -175,7 +132,7 @@ void Pool::Implementation::detach() {
 
 // The helper
 
-bool Pool::Implementation::choose_with_helping(TimePoint now, Next& next) {
+bool Pool::choose_with_helping(TimePoint now, Next& next) {
   if (!errands_.empty()) {
     next.borrower = errands_.front();
     next.errand = true;
@@ -192,7 +149,7 @@ bool Pool::Implementation::choose_with_helping(TimePoint now, Next& next) {
 }
 
 /// Lends a slot to the first pool that wants one.
-Pool::Implementation* Pool::Implementation::lend_to_next(TimePoint now) {
+Pool* Pool::lend_to_next(TimePoint now) {
   if (!may_lend(now)) return nullptr;
   for (auto* other : helps_) {
     if (!other->wants_help_) continue;
@@ -203,7 +160,7 @@ Pool::Implementation* Pool::Implementation::lend_to_next(TimePoint now) {
   return nullptr;
 }
 
-bool Pool::Implementation::somebody_wants_help() const {
+bool Pool::somebody_wants_help() const {
   if (ending_) return false;
   for (const auto* other : helps_)
     if (other->wants_help_) return true;
@@ -211,7 +168,7 @@ bool Pool::Implementation::somebody_wants_help() const {
 }
 
 /// Runs a claim of the borrower, to which a slot has been lent, or ends the loan.
-void Pool::Implementation::serve(Implementation& borrower, bool errand) {
+void Pool::serve(Pool& borrower, bool errand) {
   const Served served = borrower.run_on_loan(*this, errand);
   if (served.call) borrower.call_helpers();
   borrower.end_visit();
@@ -219,13 +176,13 @@ void Pool::Implementation::serve(Implementation& borrower, bool errand) {
 }
 
 /// While an aged own job waits for a permit, one slot is kept for it.
-bool Pool::Implementation::may_lend(TimePoint now) const {
+bool Pool::may_lend(TimePoint now) const {
   if (ending_ || slots_.free() == 0) return false;
   return !own_first(now) || (permits_.waiting() && slots_.free() > 1);
 }
 
 /// Lends a slot to a pool that needs no thread.
-bool Pool::Implementation::lend() {
+bool Pool::lend() {
   MutexLock lock(mutex_);
   const bool lends = may_lend(SteadyClock::now());
   if (lends) slots_.lend();
@@ -235,7 +192,7 @@ bool Pool::Implementation::lend() {
 }
 
 /// Lends a slot and sends a thread.
-bool Pool::Implementation::take_errand(Implementation& borrower) {
+bool Pool::take_errand(Pool& borrower) {
   bool taken = false;
   Thread* wake = nullptr;
   {
@@ -256,7 +213,7 @@ bool Pool::Implementation::take_errand(Implementation& borrower) {
   return taken;
 }
 
-void Pool::Implementation::loan_ended(bool stuck) {
+void Pool::loan_ended(bool stuck) {
   Next next;
   {
     MutexLock lock(mutex_);
@@ -268,7 +225,7 @@ void Pool::Implementation::loan_ended(bool stuck) {
   end_signalling();
 }
 
-void Pool::Implementation::loan_stuck() {
+void Pool::loan_stuck() {
   Next next;
   {
     MutexLock lock(mutex_);
@@ -281,7 +238,7 @@ void Pool::Implementation::loan_stuck() {
 // The borrower
 
 /// Whether there are jobs for helpers, and it is worth waking one.
-bool Pool::Implementation::calls_for_help() {
+bool Pool::calls_for_help() {
   if (helpers_.empty() || queued_ == 0 || slots_.free() > 0 || passing_on_ || permits_.waiting())
     return false;
   wants_help_ = true;
@@ -293,9 +250,9 @@ bool Pool::Implementation::calls_for_help() {
 }
 
 /// Calls the helpers, the nearest first, until enough of them come or no more has a free slot.
-void Pool::Implementation::call_helpers() {
+void Pool::call_helpers() {
   for (std::size_t i = 0;;) {
-    Implementation* helper = nullptr;
+    Pool* helper = nullptr;
     {
       MutexLock lock(mutex_);
       if (i >= helpers_.size() || !calls_for_help()) return;
@@ -324,7 +281,7 @@ void Pool::Implementation::call_helpers() {
 }
 
 /// Runs a claim on a slot that the lender has lent, if this pool still needs it.
-Pool::Implementation::Served Pool::Implementation::run_on_loan(Implementation& lender, bool errand) {
+Pool::Served Pool::run_on_loan(Pool& lender, bool errand) {
   Next next;
   Permitted permitted;
   bool call = false;
@@ -349,7 +306,7 @@ Pool::Implementation::Served Pool::Implementation::run_on_loan(Implementation& l
   return {true, false};
 }
 
-void Pool::Implementation::end_visit() {
+void Pool::end_visit() {
   MutexLock lock(mutex_);
   --visitors_;
   if (ended()) ended_.notify_all();
