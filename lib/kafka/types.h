@@ -11,6 +11,8 @@
 
 struct rd_kafka_s;
 struct rd_kafka_queue_s;
+struct rd_kafka_metadata;
+struct rd_kafka_mock_cluster_s;
 struct rd_kafka_consumer_group_metadata_s;
 
 namespace laneway::kafka {
@@ -19,9 +21,12 @@ namespace laneway::kafka {
 struct Release {
   void operator()(rd_kafka_s* client) const;
   void operator()(rd_kafka_queue_s* queue) const;
+  void operator()(rd_kafka_mock_cluster_s* cluster) const;
+  void operator()(const struct rd_kafka_metadata* metadata) const;
 };
 using HandlePtr = std::unique_ptr<rd_kafka_s, Release>;
 using QueuePtr = std::unique_ptr<rd_kafka_queue_s, Release>;
+using MetadataPtr = std::unique_ptr<const struct rd_kafka_metadata, Release>;
 
 struct TopicPartition {
   std::string topic;

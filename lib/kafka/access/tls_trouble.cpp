@@ -14,11 +14,12 @@
 namespace laneway::kafka {
 namespace {
 
-/// The problems of refused certificates, among the last that brokers sent. The library's error, which arrives
-/// separately, names only the broker.
-class RefusedCertificates {
+/// What is known of the brokers, by HOST:PORT.
+class Brokers {
  public:
-  void note(const std::string& broker, std::optional<std::string> problem) EXCLUDES(mutex_) {
+  /// The problem of the last certificate that the broker sent. The library's error, which arrives separately,
+  /// names only the broker.
+  void note_certificate(const std::string& broker, std::optional<std::string> problem) EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     if (problem)
       problems_[broker] = std::move(*problem);
@@ -26,52 +27,40 @@ class RefusedCertificates {
       problems_.erase(broker);
   }
   /// The problem of a broker that is named in `words`.
-  std::optional<std::string> find(std::string_view words) const EXCLUDES(mutex_) {
+  std::optional<std::string> refused_certificate(std::string_view words) const EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     for (const auto& [broker, problem] : problems_)
       if (words.find(broker + "/") != words.npos || words.find(broker + ":") != words.npos)
         return "broker " + broker + ": " + problem;
     return std::nullopt;
   }
-
- private:
-  mutable Mutex mutex_;
-  std::map<std::string, std::string> problems_ GUARDED_BY(mutex_);  // by host:port
-};
-
-RefusedCertificates& refused_certificates() {
-  static RefusedCertificates all;
-  return all;
-}
-
-/// The brokers that a connection to has worked, as HOST:PORT.
-class WorkingBrokers {
- public:
-  void add(const std::string& broker) EXCLUDES(mutex_) {
+  /// A connection to the broker has worked.
+  void note_connection(const std::string& broker) EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
-    if (brokers_.size() < most) brokers_.insert(broker);
+    if (connected_.size() < most) connected_.insert(broker);
   }
-  bool has(const std::string& broker) const EXCLUDES(mutex_) {
+  bool worked(const std::string& broker) const EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
-    return brokers_.contains(broker);
+    return connected_.contains(broker);
   }
 
  private:
   static constexpr std::size_t most = 10000;
   mutable Mutex mutex_;
-  std::set<std::string> brokers_ GUARDED_BY(mutex_);
+  std::map<std::string, std::string> problems_ GUARDED_BY(mutex_);
+  std::set<std::string> connected_ GUARDED_BY(mutex_);
 };
 
-WorkingBrokers& working_brokers() {
-  static WorkingBrokers all;
+Brokers& brokers() {
+  static Brokers all;
   return all;
 }
 
 /// Called on a client's thread, for each certificate of the chain until one is refused.
 int verified(rd_kafka_t*, const char* broker, std::int32_t, int* error, int depth, const char* der,
              std::size_t size, char*, std::size_t, void*) {
-  if (*error != 0) refused_certificates().note(broker, certificate_problem(*error, depth, {der, size}));
-  if (*error == 0 && depth == 0) refused_certificates().note(broker, std::nullopt);
+  if (*error != 0) brokers().note_certificate(broker, certificate_problem(*error, depth, {der, size}));
+  if (*error == 0 && depth == 0) brokers().note_certificate(broker, std::nullopt);
   return *error == 0 ? 1 : 0;
 }
 
@@ -99,7 +88,7 @@ std::string closed_at_once(const char* expects, const char* instead) {
 /// What to do if the two sides do not agree about TLS.
 std::optional<std::string> mismatch(std::string_view words) {
   // A broker that worked before is ending or starting.
-  const bool known = working_brokers().has(broker_in(words));
+  const bool known = brokers().worked(broker_in(words));
   const bool hung_up_at_first = hung_up(words) && !known;
   if (has(words, "wrong version number"))
     return "seems not to speak TLS on this port; give the port of a TLS listener in kafka.bootstrap.servers, "
@@ -136,13 +125,13 @@ bool about_own_certificate(std::string_view words) {
   return has(words, "alert unknown ca") || has(words, "alert bad certificate");
 }
 
-void note_connection(const std::string& broker) { working_brokers().add(broker); }
+void note_connection(const std::string& broker) { brokers().note_connection(broker); }
 
 void note_certificates(rd_kafka_conf_t* conf) { rd_kafka_conf_set_ssl_cert_verify_cb(conf, verified); }
 
 std::string explained(const std::string& words) {
   if (has(words, "certificate verify failed"))
-    if (auto refused = refused_certificates().find(words)) return *refused;
+    if (auto refused = brokers().refused_certificate(words)) return *refused;
   if (const auto login = login_trouble(words)) return *login + " (" + words + ")";
   const auto what = mismatch(words);
   return what ? "broker " + broker_in(words) + " " + *what + " (" + words + ")" : words;

@@ -7,9 +7,6 @@
 namespace laneway::kafka {
 namespace {
 
-template <class T>
-using Owned = std::unique_ptr<T, void (*)(T*)>;
-
 constexpr int brokers_default = -1;
 
 }  // namespace
@@ -22,15 +19,13 @@ std::vector<std::pair<const char*, std::string>> topic_settings(std::optional<Du
 Status create_topic(rd_kafka_t* handle, const std::string& name, std::int32_t partitions,
                     std::optional<Duration> retention, Duration timeout) {
   char words[512];
-  Owned<rd_kafka_NewTopic_t> topic(
-      rd_kafka_NewTopic_new(name.c_str(), partitions, brokers_default, words, sizeof words),
-      rd_kafka_NewTopic_destroy);
+  const std::unique_ptr<rd_kafka_NewTopic_t, Destroyer<rd_kafka_NewTopic_destroy>> topic(
+      rd_kafka_NewTopic_new(name.c_str(), partitions, brokers_default, words, sizeof words));
   if (!topic) return Error{ErrorKind::unavailable, "topic " + name + " cannot be created: " + words, ""};
   for (const auto& [key, value] : topic_settings(retention))
     rd_kafka_NewTopic_set_config(topic.get(), key, value.c_str());
   const QueuePtr answers(rd_kafka_queue_new(handle));
-  Owned<rd_kafka_AdminOptions_t> options(rd_kafka_AdminOptions_new(handle, RD_KAFKA_ADMIN_OP_CREATETOPICS),
-                                         rd_kafka_AdminOptions_destroy);
+  const AdminOptionsPtr options(rd_kafka_AdminOptions_new(handle, RD_KAFKA_ADMIN_OP_CREATETOPICS));
   rd_kafka_AdminOptions_set_request_timeout(options.get(), to_ms(timeout), nullptr, 0);
   auto* one = topic.get();
   rd_kafka_CreateTopics(handle, &one, 1, options.get(), answers.get());

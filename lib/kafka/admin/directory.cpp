@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <map>
 #include <optional>
-#include <set>
 
 #include "config/client/group_protocol.h"
 #include "kafka/admin/create_topic.h"
@@ -97,112 +96,84 @@ std::optional<Duration> retention_in(const Settings& settings) {
 
 }  // namespace
 
-class Directory::Implementation {
- public:
-  explicit Implementation(const ClientSettings& settings)
-      : group(setting_of(settings, "group.id")),
-        by_brokers(config::group_protocol(settings).by_brokers),
-        trouble_(settings) {}
+Directory::Directory(const ClientSettings& settings)
+    : group_(setting_of(settings, "group.id")),
+      by_brokers_(config::group_protocol(settings).by_brokers),
+      trouble_(std::make_unique<ConnectionTrouble>(settings)) {}
+Directory::~Directory() = default;
 
-  Status open(const ClientSettings& settings);
-  rd_kafka_t* handle() const { return handle_.get(); }
-  Result<MetadataPtr> metadata(rd_kafka_topic_t* only, Deadline deadline);
-  Result<MetadataPtr> look_up(Deadline deadline);
-  Error absent(const std::string& topic, Deadline deadline);
-  bool listen(Duration timeout);
-  TopicInfo found(const rd_kafka_metadata_topic_t& topic);
-
-  const std::string group;
-  const bool by_brokers;  // the brokers distribute the partitions
-  std::size_t brokers = 0;
-  std::int32_t broker = -1;  // a broker that can be asked about its own settings
-  bool group_denied = false;
-  // The client reports a refusal only once, so the refusal is kept.
-  std::set<std::string> denied_topics;
-  std::set<std::string> answered_topics;
-  std::map<std::string, std::int32_t> asked_partitions;  // for topics that were found by their names
-
- private:
-  static void on_error(rd_kafka_t*, int code, const char* words, void* self);
-  static void on_log(const rd_kafka_t* client, int level, const char* facility, const char* text);
-
-  ConnectionTrouble trouble_;
-  HandlePtr handle_;  // last, because it calls on_error and on_log until it is destroyed
-};
-
-Status Directory::Implementation::open(const ClientSettings& settings) {
+Result<std::unique_ptr<Directory>> Directory::open(const ClientSettings& settings) {
+  std::unique_ptr<Directory> directory(new Directory(settings));
   auto handle = open_consumer(settings, {{"enable.partition.eof", "true"}, {"fetch.wait.max.ms", "10"}},
-                              [this](rd_kafka_conf_t* conf) {
-                                rd_kafka_conf_set_opaque(conf, this);
+                              [&](rd_kafka_conf_t* conf) {
+                                rd_kafka_conf_set_opaque(conf, directory.get());
                                 rd_kafka_conf_set_error_cb(conf, on_error);
                                 rd_kafka_conf_set_log_cb(conf, on_log);
                               });
   if (!handle) return handle.error();
-  handle_ = std::move(handle).value();
-  return {};
+  directory->handle_ = std::move(handle).value();
+  return directory;
 }
 
-void Directory::Implementation::on_error(rd_kafka_t*, int code, const char* words, void* self) {
-  static_cast<Implementation*>(self)->trouble_.failed(code, words);
+void Directory::on_error(rd_kafka_t*, int code, const char* words, void* self) {
+  static_cast<Directory*>(self)->trouble_->failed(code, words);
 }
 
-void Directory::Implementation::on_log(const rd_kafka_t* client, int level, const char* facility,
-                                       const char* text) {
-  if (auto* self = client == nullptr ? nullptr : static_cast<Implementation*>(rd_kafka_opaque(client)))
-    self->trouble_.logged(facility, text);
+void Directory::on_log(const rd_kafka_t* client, int level, const char* facility, const char* text) {
+  if (auto* self = client == nullptr ? nullptr : static_cast<Directory*>(rd_kafka_opaque(client)))
+    self->trouble_->logged(facility, text);
   pass_on_log(client, level, facility, text);
 }
 
 /// Handles the client's next event; returns false if no event comes in this time.
-bool Directory::Implementation::listen(Duration timeout) {
-  rd_kafka_message_t* message = rd_kafka_consumer_poll(handle(), to_ms(timeout));
+bool Directory::listen(Duration timeout) {
+  rd_kafka_message_t* message = rd_kafka_consumer_poll(handle_.get(), to_ms(timeout));
   if (message == nullptr) return false;
   const auto code = message->err;
   const std::string topic = message->rkt == nullptr ? "" : rd_kafka_topic_name(message->rkt);
   rd_kafka_message_destroy(message);
   const bool fetched = code == RD_KAFKA_RESP_ERR_NO_ERROR || code == RD_KAFKA_RESP_ERR__PARTITION_EOF;
-  if (code == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED) group_denied = true;
-  if (code == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED) denied_topics.insert(topic);
-  if (fetched) denied_topics.erase(topic);
-  if (!topic.empty()) answered_topics.insert(topic);
+  if (code == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED) group_denied_ = true;
+  if (code == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED) denied_topics_.insert(topic);
+  if (fetched) denied_topics_.erase(topic);
+  if (!topic.empty()) answered_topics_.insert(topic);
   return true;
 }
 
-TopicInfo Directory::Implementation::found(const rd_kafka_metadata_topic_t& topic) {
-  asked_partitions[topic.topic] = partition_to_ask(topic);
+TopicInfo Directory::noted(const rd_kafka_metadata_topic_t& topic) {
+  asked_partitions_[topic.topic] = partition_to_ask(topic);
   return {topic.topic, topic.partition_cnt};
 }
 
 /// The metadata of all topics, or of one topic. A refused login ends the wait.
-Result<MetadataPtr> Directory::Implementation::metadata(rd_kafka_topic_t* only, Deadline deadline) {
+Result<MetadataPtr> Directory::metadata(rd_kafka_topic_t* only, Deadline deadline) {
   for (;;) {
     const rd_kafka_metadata_t* raw = nullptr;
     const auto wait = std::clamp<Duration>(deadline.left(), milliseconds(1), callback_interval);
-    const auto code = rd_kafka_metadata(handle(), only == nullptr ? 1 : 0, only, &raw, to_ms(wait));
+    const auto code = rd_kafka_metadata(handle_.get(), only == nullptr ? 1 : 0, only, &raw, to_ms(wait));
     MetadataPtr metadata(raw);
     while (listen(Duration::zero())) {
     }
     if (code == RD_KAFKA_RESP_ERR_NO_ERROR) {
-      trouble_.answered();
+      trouble_->answered();
       return metadata;
     }
-    if (trouble_.login_refused() || deadline.passed()) return trouble_.no_answer(code);
+    if (trouble_->login_refused() || deadline.passed()) return trouble_->no_answer(code);
   }
 }
 
 /// The metadata of all topics; remembers the brokers.
-Result<MetadataPtr> Directory::Implementation::look_up(Deadline deadline) {
+Result<MetadataPtr> Directory::look_up(Deadline deadline) {
   auto all = metadata(nullptr, deadline);
   if (!all) return all;
-  brokers = static_cast<std::size_t>((**all).broker_cnt);
-  if (brokers > 0) broker = (**all).brokers[0].id;
+  brokers_ = static_cast<std::size_t>((**all).broker_cnt);
+  if (brokers_ > 0) broker_ = (**all).brokers[0].id;
   return all;
 }
 
 /// Why a topic is not among the topics that the user may describe.
-Error Directory::Implementation::absent(const std::string& topic, Deadline deadline) {
-  const std::unique_ptr<rd_kafka_topic_t, void (*)(rd_kafka_topic_t*)> only(
-      rd_kafka_topic_new(handle(), topic.c_str(), nullptr), rd_kafka_topic_destroy);
+Error Directory::absent(const std::string& topic, Deadline deadline) {
+  const TopicPtr only(rd_kafka_topic_new(handle_.get(), topic.c_str(), nullptr));
   const auto answer = metadata(only.get(), deadline);
   if (!answer) return answer.error();
   const auto* found = find_topic(**answer, topic);
@@ -210,20 +181,8 @@ Error Directory::Implementation::absent(const std::string& topic, Deadline deadl
   return missing(topic, denied ? found->err : RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
 }
 
-Directory::Directory(std::unique_ptr<Implementation> implementation)
-    : implementation_(std::move(implementation)) {}
-Directory::~Directory() = default;
-
-Result<std::unique_ptr<Directory>> Directory::open(const ClientSettings& settings) {
-  auto implementation = std::make_unique<Implementation>(settings);
-  if (auto status = implementation->open(settings); !status) return status.error();
-  return std::unique_ptr<Directory>(new Directory(std::move(implementation)));
-}
-
-std::size_t Directory::brokers() const { return implementation_->brokers; }
-
 Result<std::vector<TopicInfo>> Directory::all_topics(Duration timeout) {
-  const auto all = implementation_->look_up(Deadline::in(timeout));
+  const auto all = look_up(Deadline::in(timeout));
   if (!all) return all.error();
   std::vector<TopicInfo> found;
   for (const auto* topic = (**all).topics; topic != (**all).topics + (**all).topic_cnt; ++topic)
@@ -251,14 +210,14 @@ Result<FoundTopics> Directory::consumed(const config::ConsumedTopics& topics, Du
 
 Result<std::vector<TopicInfo>> Directory::topics(const std::vector<std::string>& names, Duration timeout) {
   const auto deadline = Deadline::in(timeout);
-  const auto all = implementation_->look_up(deadline);
+  const auto all = look_up(deadline);
   if (!all) return all.error();
   std::vector<TopicInfo> found;
   for (const auto& name : names) {
     const auto* topic = find_topic(**all, name);
-    if (topic == nullptr) return implementation_->absent(name, deadline);
+    if (topic == nullptr) return absent(name, deadline);
     if (topic->err != RD_KAFKA_RESP_ERR_NO_ERROR) return missing(name, topic->err);
-    found.push_back(implementation_->found(*topic));
+    found.push_back(noted(*topic));
   }
   return found;
 }
@@ -267,59 +226,57 @@ Result<std::map<std::string, TopicInfo>> Directory::existing(const std::vector<s
                                                              Duration timeout) {
   std::map<std::string, TopicInfo> existing;
   if (names.empty()) return existing;
-  const auto all = implementation_->metadata(nullptr, Deadline::in(timeout));
+  const auto all = metadata(nullptr, Deadline::in(timeout));
   if (!all) return all.error();
   for (const auto& name : names) {
     const auto* topic = find_topic(**all, name);
     if (topic == nullptr || topic->err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART) continue;
     if (topic->err != RD_KAFKA_RESP_ERR_NO_ERROR) return missing(name, topic->err);
-    existing.emplace(name, implementation_->found(*topic));
+    existing.emplace(name, noted(*topic));
   }
   return existing;
 }
 
 Status Directory::create(const std::string& name, std::int32_t partitions, std::optional<Duration> retention,
                          Duration timeout) {
-  return create_topic(implementation_->handle(), name, partitions, retention, timeout);
+  return create_topic(handle_.get(), name, partitions, retention, timeout);
 }
 
 std::string Directory::cluster(Duration timeout) {
-  char* id = rd_kafka_clusterid(implementation_->handle(), to_ms(timeout));
+  char* id = rd_kafka_clusterid(handle_.get(), to_ms(timeout));
   const std::string cluster(id == nullptr ? "" : id);
-  if (id != nullptr) rd_kafka_mem_free(implementation_->handle(), id);
+  if (id != nullptr) rd_kafka_mem_free(handle_.get(), id);
   return cluster;
 }
 
 Status Directory::readable(const std::vector<TopicInfo>& topics, Duration timeout,
                            const std::function<bool()>& given_up) {
-  auto& self = *implementation_;
   const auto deadline = Deadline::in(timeout);
   const ListPtr ends(rd_kafka_topic_partition_list_new(static_cast<int>(topics.size())));
   for (const auto& topic : topics)
-    rd_kafka_topic_partition_list_add(ends.get(), topic.name.c_str(), self.asked_partitions[topic.name])
-        ->offset = RD_KAFKA_OFFSET_END;
-  self.answered_topics.clear();
-  rd_kafka_assign(self.handle(), ends.get());
-  while (self.answered_topics.size() < topics.size() && !deadline.passed() && !given_up())
-    self.listen(std::min(deadline.left(), callback_interval));
-  rd_kafka_assign(self.handle(), nullptr);
+    rd_kafka_topic_partition_list_add(ends.get(), topic.name.c_str(), asked_partitions_[topic.name])->offset =
+        RD_KAFKA_OFFSET_END;
+  answered_topics_.clear();
+  rd_kafka_assign(handle_.get(), ends.get());
+  while (answered_topics_.size() < topics.size() && !deadline.passed() && !given_up())
+    listen(std::min(deadline.left(), callback_interval));
+  rd_kafka_assign(handle_.get(), nullptr);
   for (const auto& topic : topics)
-    if (self.denied_topics.count(topic.name) > 0)
+    if (denied_topics_.count(topic.name) > 0)
       return missing(topic.name, RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
   return {};
 }
 
 Status Directory::offers_protocol(Duration timeout) {
-  if (!implementation_->by_brokers || implementation_->broker < 0) return {};
-  const auto settings = described(implementation_->handle(), RD_KAFKA_RESOURCE_BROKER,
-                                  std::to_string(implementation_->broker), timeout);
+  if (!by_brokers_ || broker_ < 0) return {};
+  const auto settings = described(handle_.get(), RD_KAFKA_RESOURCE_BROKER, std::to_string(broker_), timeout);
   if (settings.empty()) return {};
   if (offers_consumer_protocol(settings)) return {};
   return membership_error(RD_KAFKA_RESP_ERR_UNSUPPORTED_VERSION, "");
 }
 
 std::optional<Duration> Directory::retention(const std::string& topic, Duration timeout) {
-  const auto settings = described(implementation_->handle(), RD_KAFKA_RESOURCE_TOPIC, topic, timeout);
+  const auto settings = described(handle_.get(), RD_KAFKA_RESOURCE_TOPIC, topic, timeout);
   if (setting(settings, "message.timestamp.type") != "CreateTime") return {};
   return retention_in(settings);
 }
@@ -328,8 +285,7 @@ std::map<std::string, TopicLimits> Directory::limits(const std::vector<std::stri
                                                      Duration timeout) {
   std::map<std::string, TopicLimits> limits;
   if (topics.empty()) return limits;
-  for (const auto& [topic, settings] :
-       described(implementation_->handle(), RD_KAFKA_RESOURCE_TOPIC, topics, timeout))
+  for (const auto& [topic, settings] : described(handle_.get(), RD_KAFKA_RESOURCE_TOPIC, topics, timeout))
     if (!settings.empty())
       limits[topic] = {setting(settings, "cleanup.policy").find("compact") != std::string::npos,
                        retention_in(settings)};
@@ -338,18 +294,16 @@ std::map<std::string, TopicLimits> Directory::limits(const std::vector<std::stri
 
 Result<std::vector<CommittedOffset>> Directory::committed(const std::vector<TopicPartition>& partitions,
                                                           Duration timeout) {
-  auto& self = *implementation_;
   const auto deadline = Deadline::in(timeout);
   const ListPtr list = to_list(partitions);
   for (;;) {
     const auto wait = std::clamp<Duration>(deadline.left(), milliseconds(1), callback_interval);
-    const auto code = rd_kafka_committed(self.handle(), list.get(), to_ms(wait));
+    const auto code = rd_kafka_committed(handle_.get(), list.get(), to_ms(wait));
     if (code == RD_KAFKA_RESP_ERR_NO_ERROR) return committed_offsets(*list);
     // This wait is also a pause, for answers that come immediately.
-    while (self.listen(milliseconds(100))) {
+    while (listen(milliseconds(100))) {
     }
-    if (code == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED || self.group_denied)
-      return group_denied(self.group);
+    if (code == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED || group_denied_) return group_denied(group_);
     if (deadline.passed()) return client_error(code, "reading committed offsets");
   }
 }

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,12 @@
 #include "config/rules/consumed_topics.h"
 #include "kafka/types.h"
 
+struct rd_kafka_metadata_topic;
+struct rd_kafka_topic_s;
+
 namespace laneway::kafka {
+
+class ConnectionTrouble;
 
 struct TopicInfo {
   std::string name;
@@ -59,7 +65,7 @@ class Directory {
   Status create(const std::string& name, std::int32_t partitions, std::optional<Duration> retention,
                 Duration timeout);
   /// How many brokers the last look at all topics found.
-  std::size_t brokers() const;
+  std::size_t brokers() const { return brokers_; }
   /// The id of the cluster; empty if no broker sends the id within `timeout`.
   std::string cluster(Duration timeout);
 
@@ -90,9 +96,26 @@ class Directory {
                                                  Duration timeout);
 
  private:
-  class Implementation;
-  explicit Directory(std::unique_ptr<Implementation> implementation);
-  std::unique_ptr<Implementation> implementation_;
+  explicit Directory(const ClientSettings& settings);
+  Result<MetadataPtr> metadata(rd_kafka_topic_s* only, Deadline deadline);
+  Result<MetadataPtr> look_up(Deadline deadline);
+  Error absent(const std::string& topic, Deadline deadline);
+  bool listen(Duration timeout);
+  TopicInfo noted(const rd_kafka_metadata_topic& topic);
+  static void on_error(rd_kafka_s*, int code, const char* words, void* self);
+  static void on_log(const rd_kafka_s* client, int level, const char* facility, const char* text);
+
+  const std::string group_;
+  const bool by_brokers_;  // the brokers distribute the partitions
+  std::size_t brokers_ = 0;
+  std::int32_t broker_ = -1;  // a broker that can be asked about its own settings
+  bool group_denied_ = false;
+  // The client reports a refusal only once, so the refusal is kept.
+  std::set<std::string> denied_topics_;
+  std::set<std::string> answered_topics_;
+  std::map<std::string, std::int32_t> asked_partitions_;  // for topics that were found by their names
+  std::unique_ptr<ConnectionTrouble> trouble_;
+  HandlePtr handle_;  // last, because it calls on_error and on_log until it is destroyed
 };
 
 }  // namespace laneway::kafka

@@ -3,6 +3,7 @@
 #include <syslog.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
@@ -41,6 +42,7 @@ std::string mechanism_of(const ClientSettings& settings) {
 
 void Release::operator()(rd_kafka_t* client) const { rd_kafka_destroy(client); }
 void Release::operator()(rd_kafka_queue_t* queue) const { rd_kafka_queue_destroy(queue); }
+void Release::operator()(const rd_kafka_metadata_t* metadata) const { rd_kafka_metadata_destroy(metadata); }
 
 void pass_on_log(const rd_kafka_t*, int level, const char* facility, const char* text) {
   // The error that follows includes what is wrong with a certificate.
@@ -227,18 +229,14 @@ Status to_status(rd_kafka_resp_err_t code, const rd_kafka_topic_partition_list_t
 }
 
 bool passes(rd_kafka_resp_err_t code) {
-  switch (code) {
-    case RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS:
-    case RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE:
-    case RD_KAFKA_RESP_ERR_NOT_COORDINATOR:
-    case RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT:
-    case RD_KAFKA_RESP_ERR__WAIT_COORD:
-    case RD_KAFKA_RESP_ERR__TRANSPORT:
-    case RD_KAFKA_RESP_ERR__TIMED_OUT:
-      return true;
-    default:
-      return false;
-  }
+  constexpr std::array passing{RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS,
+                               RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE,
+                               RD_KAFKA_RESP_ERR_NOT_COORDINATOR,
+                               RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT,
+                               RD_KAFKA_RESP_ERR__WAIT_COORD,
+                               RD_KAFKA_RESP_ERR__TRANSPORT,
+                               RD_KAFKA_RESP_ERR__TIMED_OUT};
+  return std::find(passing.begin(), passing.end(), code) != passing.end();
 }
 
 }  // namespace laneway::kafka

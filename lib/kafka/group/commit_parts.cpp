@@ -16,9 +16,8 @@ std::size_t stored_bytes(const CommittedOffset& offset, std::size_t group) {
   return fixed + group + offset.partition.topic.size() + offset.metadata.size();
 }
 
-std::vector<std::vector<CommittedOffset>> commit_parts(std::vector<CommittedOffset> offsets,
-                                                       std::size_t group, std::size_t most) {
-  std::vector<std::vector<CommittedOffset>> parts;
+CommitParts commit_parts(std::vector<CommittedOffset> offsets, std::size_t group, std::size_t most) {
+  CommitParts parts;
   std::size_t used = 0;
   for (auto& offset : offsets) {
     const auto bytes = stored_bytes(offset, group);

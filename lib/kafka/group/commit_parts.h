@@ -21,8 +21,10 @@ constexpr std::size_t request_bytes = 500'000;
 /// What the brokers store for an offset, at most. `group`: the length of the group's name.
 std::size_t stored_bytes(const CommittedOffset& offset, std::size_t group);
 
+/// Each part is a request.
+using CommitParts = std::vector<std::vector<CommittedOffset>>;
+
 /// The offsets in their order, in parts of at most `most` bytes. An offset that is larger is alone in a part.
-std::vector<std::vector<CommittedOffset>> commit_parts(std::vector<CommittedOffset> offsets,
-                                                       std::size_t group, std::size_t most);
+CommitParts commit_parts(std::vector<CommittedOffset> offsets, std::size_t group, std::size_t most);
 
 }  // namespace laneway::kafka

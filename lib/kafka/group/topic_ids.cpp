@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/base64.h"
+#include "base/big_endian.h"
 #include "kafka/client/handle.h"
 
 namespace laneway::kafka {
@@ -17,11 +18,8 @@ std::string text_of(const rd_kafka_Uuid_t& id) {
   const auto high = static_cast<std::uint64_t>(rd_kafka_Uuid_most_significant_bits(&id));
   const auto low = static_cast<std::uint64_t>(rd_kafka_Uuid_least_significant_bits(&id));
   if (high == 0 && low == 0) return {};
-  std::string bytes;
-  for (const auto half : {high, low})
-    for (int shift = 56; shift >= 0; shift -= 8)
-      bytes.push_back(static_cast<char>(half >> static_cast<unsigned>(shift)));
-  std::string text;
+  std::string bytes, text;
+  for (const auto half : {high, low}) append_big_endian(bytes, half);
   append_base64url(text, bytes);
   return text;
 }
@@ -51,8 +49,7 @@ TopicIds topic_ids(rd_kafka_t* handle, const std::set<std::string>& topics, std:
   for (const auto& topic : topics) names.push_back(topic.c_str());
   const std::unique_ptr<rd_kafka_TopicCollection_t, void (*)(rd_kafka_TopicCollection_t*)> collection(
       rd_kafka_TopicCollection_of_topic_names(names.data(), names.size()), rd_kafka_TopicCollection_destroy);
-  const std::unique_ptr<rd_kafka_AdminOptions_t, void (*)(rd_kafka_AdminOptions_t*)> options(
-      rd_kafka_AdminOptions_new(handle, RD_KAFKA_ADMIN_OP_DESCRIBETOPICS), rd_kafka_AdminOptions_destroy);
+  const AdminOptionsPtr options(rd_kafka_AdminOptions_new(handle, RD_KAFKA_ADMIN_OP_DESCRIBETOPICS));
   rd_kafka_AdminOptions_set_request_timeout(options.get(), to_ms(timeout), nullptr, 0);
   if (broker >= 0) rd_kafka_AdminOptions_set_broker(options.get(), broker, nullptr, 0);
   const QueuePtr answers(rd_kafka_queue_new(handle));

@@ -43,22 +43,19 @@ using Fields = std::array<rd_kafka_vu_t, 8>;
 /// The last field, headers, is omitted if there are no headers.
 Fields fields_of(const Outgoing& record, rd_kafka_headers_t* headers, DeliverySink* sink) {
   Fields fields{};
-  fields[0].vtype = RD_KAFKA_VTYPE_TOPIC;
-  fields[0].u.cstr = record.topic.c_str();
-  fields[1].vtype = RD_KAFKA_VTYPE_PARTITION;
-  fields[1].u.i32 = record.partition;
-  fields[2].vtype = RD_KAFKA_VTYPE_MSGFLAGS;
-  fields[2].u.i = RD_KAFKA_MSG_F_COPY;
-  fields[3].vtype = RD_KAFKA_VTYPE_KEY;
-  fields[3].u.mem = {address(record.key), record.key ? record.key->size() : 0};
-  fields[4].vtype = RD_KAFKA_VTYPE_VALUE;
-  fields[4].u.mem = {address(record.value), record.value ? record.value->size() : 0};
-  fields[5].vtype = RD_KAFKA_VTYPE_TIMESTAMP;
-  fields[5].u.i64 = record.timestamp;
-  fields[6].vtype = RD_KAFKA_VTYPE_OPAQUE;
-  fields[6].u.ptr = sink;
-  fields[7].vtype = RD_KAFKA_VTYPE_HEADERS;
-  fields[7].u.headers = headers;
+  auto next = fields.begin();
+  const auto content_of = [&next](rd_kafka_vtype_t type) -> auto& {
+    next->vtype = type;
+    return (next++)->u;
+  };
+  content_of(RD_KAFKA_VTYPE_TOPIC).cstr = record.topic.c_str();
+  content_of(RD_KAFKA_VTYPE_PARTITION).i32 = record.partition;
+  content_of(RD_KAFKA_VTYPE_MSGFLAGS).i = RD_KAFKA_MSG_F_COPY;
+  content_of(RD_KAFKA_VTYPE_KEY).mem = {address(record.key), record.key ? record.key->size() : 0};
+  content_of(RD_KAFKA_VTYPE_VALUE).mem = {address(record.value), record.value ? record.value->size() : 0};
+  content_of(RD_KAFKA_VTYPE_TIMESTAMP).i64 = record.timestamp;
+  content_of(RD_KAFKA_VTYPE_OPAQUE).ptr = sink;
+  content_of(RD_KAFKA_VTYPE_HEADERS).headers = headers;
   return fields;
 }
 

@@ -107,7 +107,7 @@ void Transaction::reopen() {
   on_open_();
 }
 
-void Transaction::commit(std::vector<std::vector<CommittedOffset>> parts, GroupMember member) {
+void Transaction::commit(CommitParts parts, GroupMember member) {
   MutexLock lock(mutex_);
   if (state_ != State::sealed) return;
   parts_ = std::move(parts);
@@ -267,8 +267,7 @@ void Transaction::run() {
   }
 }
 
-CommitResult Transaction::result_of(const std::vector<std::vector<CommittedOffset>>& parts,
-                                    const std::optional<Trouble>& trouble) {
+CommitResult Transaction::result_of(const CommitParts& parts, const std::optional<Trouble>& trouble) {
   CommitResult result;
   for (const auto& part : parts)
     for (const auto& offset : part) (trouble ? result.failed : result.committed).push_back(offset.partition);
@@ -281,7 +280,7 @@ CommitResult Transaction::result_of(const std::vector<std::vector<CommittedOffse
 }
 
 void Transaction::do_commit() {
-  std::vector<std::vector<CommittedOffset>> parts;
+  CommitParts parts;
   GroupMember member;
   {
     MutexLock lock(mutex_);
@@ -307,8 +306,8 @@ void Transaction::do_commit() {
   if (!requests_.unanswered() || renew_client(Renewal::unanswered)) begin();
 }
 
-std::optional<Transaction::Trouble> Transaction::send_offsets(
-    const std::vector<std::vector<CommittedOffset>>& parts, const GroupMember& member) {
+std::optional<Transaction::Trouble> Transaction::send_offsets(const CommitParts& parts,
+                                                              const GroupMember& member) {
   for (const auto& part : parts) {
     const ListPtr list = to_list(part);
     auto trouble = insist(

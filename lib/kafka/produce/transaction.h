@@ -41,6 +41,7 @@
 
 #include "base/mutex.h"
 #include "base/result.h"
+#include "kafka/group/commit_parts.h"
 #include "kafka/group/consumer.h"
 #include "kafka/produce/renewals.h"
 #include "kafka/produce/request_watch.h"
@@ -91,7 +92,7 @@ class Transaction {
   void reopen() EXCLUDES(mutex_);
   /// In state sealed: ends the transaction with these offsets, at least one; each part is sent in a request
   /// of its own (commit_parts.h). result() follows.
-  void commit(std::vector<std::vector<CommittedOffset>> parts, GroupMember member) EXCLUDES(mutex_);
+  void commit(CommitParts parts, GroupMember member) EXCLUDES(mutex_);
   /// The outcome of a commit, returned once. Either all offsets are committed or none.
   std::optional<CommitResult> result() EXCLUDES(mutex_);
   /// Gives up the records written since the last commit. Writers that are inside must stop by themselves. Not
@@ -111,10 +112,8 @@ class Transaction {
   bool renew_client(Renewal why) EXCLUDES(mutex_);
   Job next_job() EXCLUDES(mutex_);
   void do_commit() EXCLUDES(mutex_);
-  static CommitResult result_of(const std::vector<std::vector<CommittedOffset>>& parts,
-                                const std::optional<Trouble>& trouble);
-  std::optional<Trouble> send_offsets(const std::vector<std::vector<CommittedOffset>>& parts,
-                                      const GroupMember& member) EXCLUDES(mutex_);
+  static CommitResult result_of(const CommitParts& parts, const std::optional<Trouble>& trouble);
+  std::optional<Trouble> send_offsets(const CommitParts& parts, const GroupMember& member) EXCLUDES(mutex_);
   std::optional<Trouble> finish_commit() EXCLUDES(mutex_);
   void do_abort() EXCLUDES(mutex_);
   void back_off() EXCLUDES(mutex_);
@@ -146,7 +145,7 @@ class Transaction {
   std::string failure_ GUARDED_BY(mutex_);
   bool avoidable_ GUARDED_BY(mutex_) = false;  // the failure
   std::string broken_ GUARDED_BY(mutex_);
-  std::vector<std::vector<CommittedOffset>> parts_ GUARDED_BY(mutex_);
+  CommitParts parts_ GUARDED_BY(mutex_);
   GroupMember member_ GUARDED_BY(mutex_);
   std::optional<CommitResult> result_ GUARDED_BY(mutex_);
   std::function<void()> on_change_ GUARDED_BY(mutex_);
