@@ -112,7 +112,7 @@ std::string Environment::journal_of(std::size_t member) const {
 Status Environment::expect_second_member() {
   constexpr milliseconds now{0};
   constexpr milliseconds later{100};
-  return cluster_->delay_next(1, kafka::EmbeddedCluster::Request::join_group, {now, later, later, now});
+  return cluster_->delay_next(1, kafka::EmbeddedCluster::join_group, {now, later, later, now});
 }
 
 Status Environment::send(const std::vector<std::uint64_t>& due) {

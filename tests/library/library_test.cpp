@@ -10,7 +10,7 @@
 #include "app/process/signals.h"
 #include "catch.h"
 #include "kafka/produce/producer.h"
-#include "kafka/testing/embedded_cluster.h"
+#include "mock_cluster.h"
 
 using namespace laneway;
 
@@ -44,7 +44,7 @@ class Cluster {
   }
 
  private:
-  Result<std::unique_ptr<kafka::EmbeddedCluster>> cluster_ = kafka::EmbeddedCluster::start(1);
+  Result<std::unique_ptr<kafka::MockCluster>> cluster_ = kafka::MockCluster::start(1);
 };
 
 }  // namespace

@@ -4,10 +4,10 @@
 #include "catch.h"
 #include "eventually.h"
 #include "kafka/group/commit_parts.h"
-#include "kafka/testing/embedded_cluster.h"
+#include "mock_cluster.h"
 
 using namespace laneway;
-using Cluster = kafka::EmbeddedCluster;
+using Cluster = kafka::MockCluster;
 
 namespace {
 

@@ -8,7 +8,7 @@
 
 using namespace laneway;
 using namespace laneway::service;
-using Cluster = kafka::EmbeddedCluster;
+using Cluster = kafka::MockCluster;
 
 namespace {
 

@@ -138,7 +138,7 @@ TEST_CASE("a record that fails again and again is skipped, and its partition's c
 TEST_CASE("without dead letters no record is skipped, and absent lanes are not found") {
   {
     World closed(1);
-    closed.cluster->fail_next(kafka::EmbeddedCluster::Request::join_group, 100000);
+    closed.cluster->fail_next(kafka::MockCluster::Request::join_group, 100000);
     const auto outside = closed.started();
     CHECK(outside->control(suspend_lane(0)).kind == Kind::not_found);
     stop_cleanly(*outside);

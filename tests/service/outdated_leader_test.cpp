@@ -9,8 +9,8 @@ using namespace laneway::service;
 
 namespace {
 
-using Request = kafka::EmbeddedCluster::Request;
-using Failure = kafka::EmbeddedCluster::Failure;
+using Request = kafka::MockCluster::Request;
+using Failure = kafka::MockCluster::Failure;
 
 constexpr int batch = 100;  // records
 

@@ -5,7 +5,7 @@
 #include "catch.h"
 #include "eventually.h"
 #include "kafka/produce/producer.h"
-#include "kafka/testing/embedded_cluster.h"
+#include "mock_cluster.h"
 
 using namespace laneway;
 
@@ -31,7 +31,7 @@ std::int64_t next(lane::PartitionSource& source) {
 }  // namespace
 
 TEST_CASE("a partition that was given back while paused delivers when it is assigned again") {
-  auto cluster = kafka::EmbeddedCluster::start(1);
+  auto cluster = kafka::MockCluster::start(1);
   REQUIRE(cluster);
   REQUIRE((*cluster)->create_topic(partition.topic, 1));
   const kafka::ClientSettings settings{{"bootstrap.servers", {(*cluster)->bootstrap(), "", false}},
@@ -57,7 +57,7 @@ TEST_CASE("a partition that was given back while paused delivers when it is assi
 }
 
 TEST_CASE("a lane does not inherit an earlier lane's knowledge of the log, because the topic may be new") {
-  auto cluster = kafka::EmbeddedCluster::start(1);
+  auto cluster = kafka::MockCluster::start(1);
   REQUIRE(cluster);
   REQUIRE((*cluster)->create_topic(partition.topic, 1));
   const kafka::ClientSettings settings{{"bootstrap.servers", {(*cluster)->bootstrap(), "", false}},

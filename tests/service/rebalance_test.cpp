@@ -12,7 +12,7 @@
 using namespace laneway;
 using namespace laneway::service;
 using handler::Outcome;
-using Cluster = kafka::EmbeddedCluster;
+using Cluster = kafka::MockCluster;
 
 namespace {
 

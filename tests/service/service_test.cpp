@@ -304,11 +304,10 @@ TEST_CASE("a failed start reports the last answer of the brokers, even if they a
 }
 
 TEST_CASE("a topic without the right to read delays the start, however late the refusal comes") {
-  using kafka::EmbeddedCluster;
+  using kafka::MockCluster;
   World world(1);
-  REQUIRE(world.cluster->delay_next(1, EmbeddedCluster::Request::list_offsets,
-                                    {milliseconds(2500), milliseconds(2500)},
-                                    EmbeddedCluster::Failure::denied));
+  REQUIRE(world.cluster->delay_next(1, MockCluster::Request::list_offsets,
+                                    {milliseconds(2500), milliseconds(2500)}, MockCluster::Failure::denied));
   const auto service = world.service();
   Status started;
   std::thread starter([&] { started = service->start(); });

@@ -16,7 +16,7 @@
 #include "eventually.h"
 #include "kafka/group/consumer.h"
 #include "kafka/produce/producer.h"
-#include "kafka/testing/embedded_cluster.h"
+#include "mock_cluster.h"
 #include "service/service.h"
 
 namespace laneway::service {
@@ -112,7 +112,7 @@ class World {
  public:
   explicit World(int partitions, int brokers = 1)
       : partitions_(partitions), ends_(static_cast<std::size_t>(partitions)) {
-    auto started = kafka::EmbeddedCluster::start(brokers);
+    auto started = kafka::MockCluster::start(brokers);
     REQUIRE(started);
     cluster = std::move(started).value();
     REQUIRE(cluster->create_topic("orders", partitions));
@@ -199,7 +199,7 @@ class World {
     return true;
   }
 
-  std::unique_ptr<kafka::EmbeddedCluster> cluster;
+  std::unique_ptr<kafka::MockCluster> cluster;
   config::Config config;
   Duration timeout = seconds(30);     // of attempts
   std::uint32_t most_per_task = 256;  // 1: a record that hangs does not hold up the other records of its task

@@ -10,7 +10,7 @@
 
 using namespace laneway;
 using namespace laneway::service;
-using Cluster = kafka::EmbeddedCluster;
+using Cluster = kafka::MockCluster;
 
 namespace {
 

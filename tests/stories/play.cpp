@@ -9,14 +9,14 @@
 #include <thread>
 
 #include "kafka/produce/producer.h"
-#include "kafka/testing/embedded_cluster.h"
+#include "mock_cluster.h"
 #include "service/service.h"
 #include "stories/work.h"
 
 namespace laneway::stories {
 namespace {
 
-using Cluster = kafka::EmbeddedCluster;
+using Cluster = kafka::MockCluster;
 using service::ControlRequest;
 
 // Promises of the service, and what a machine that is busy with other stories may add.

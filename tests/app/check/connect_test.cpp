@@ -2,7 +2,7 @@
 
 #include "catch.h"
 #include "eventually.h"
-#include "kafka/testing/embedded_cluster.h"
+#include "mock_cluster.h"
 
 using namespace laneway;
 
@@ -28,7 +28,7 @@ class Fixture {
   config::Config config;
 
  private:
-  Result<std::unique_ptr<kafka::EmbeddedCluster>> cluster_ = kafka::EmbeddedCluster::start(2);
+  Result<std::unique_ptr<kafka::MockCluster>> cluster_ = kafka::MockCluster::start(2);
 };
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include "eventually.h"
 #include "handler/forward/header_lists.h"
 #include "kafka/produce/producer.h"
-#include "kafka/testing/embedded_cluster.h"
+#include "mock_cluster.h"
 
 using namespace laneway;
 using namespace laneway::dlq;
@@ -93,7 +93,7 @@ class World {
   delivery::Headers last_headers;
 
  private:
-  Result<std::unique_ptr<kafka::EmbeddedCluster>> cluster_ = kafka::EmbeddedCluster::start(1);
+  Result<std::unique_ptr<kafka::MockCluster>> cluster_ = kafka::MockCluster::start(1);
   std::unique_ptr<kafka::Producer> producer_;
 };
 

@@ -8,7 +8,7 @@
 #include "service/support.h"
 
 using namespace laneway;
-using Cluster = kafka::EmbeddedCluster;
+using Cluster = kafka::MockCluster;
 
 namespace {
 

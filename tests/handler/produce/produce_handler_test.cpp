@@ -9,15 +9,15 @@
 #include "handler/registry.h"
 #include "handler/run.h"
 #include "kafka/group/consumer.h"
-#include "kafka/testing/embedded_cluster.h"
+#include "mock_cluster.h"
 
 using namespace laneway;
 using namespace laneway::handler;
 
 namespace {
 
-using Fault = kafka::EmbeddedCluster::Failure;
-using Request = kafka::EmbeddedCluster::Request;
+using Fault = kafka::MockCluster::Failure;
+using Request = kafka::MockCluster::Request;
 
 /// Times that a shipment begins its first record before it sends anything: it looks at the topic and the
 /// stop.
@@ -26,7 +26,7 @@ constexpr int at_first = 2;
 /// A cluster with the topics "orders-out" (4 partitions) and "other".
 struct World {
   World() {
-    auto started = kafka::EmbeddedCluster::start(1);
+    auto started = kafka::MockCluster::start(1);
     REQUIRE(started);
     cluster = std::move(started).value();
     REQUIRE(cluster->create_topic("orders-out", 4));
@@ -71,7 +71,7 @@ struct World {
     return result;
   }
 
-  std::unique_ptr<kafka::EmbeddedCluster> cluster;
+  std::unique_ptr<kafka::MockCluster> cluster;
   config::Config config;
   config::ProduceSettings produce;
 };

@@ -10,7 +10,7 @@
 #include "eventually.h"
 #include "kafka/client/client_support.h"
 #include "kafka/group/consumer.h"
-#include "kafka/testing/embedded_cluster.h"
+#include "mock_cluster.h"
 
 using namespace laneway;
 using namespace laneway::kafka;
@@ -20,7 +20,7 @@ namespace {
 /// A cluster with a few topics, and a directory of it.
 struct OpenDirectory {
   explicit OpenDirectory(int brokers = 1) {
-    auto started = EmbeddedCluster::start(brokers);
+    auto started = MockCluster::start(brokers);
     REQUIRE(started);
     cluster = std::move(started).value();
     REQUIRE(cluster->create_topic("orders", 2));
@@ -42,7 +42,7 @@ struct OpenDirectory {
     return found;
   }
 
-  std::unique_ptr<EmbeddedCluster> cluster;
+  std::unique_ptr<MockCluster> cluster;
   std::unique_ptr<Directory> directory;
 };
 
@@ -56,12 +56,12 @@ using Names = std::vector<std::string>;
 
 TEST_CASE("the right to read a topic is checked at a partition with a leader") {
   constexpr std::int32_t no_leader = -1;
-  const auto cluster = EmbeddedCluster::start(1);
+  const auto cluster = MockCluster::start(1);
   REQUIRE(cluster);
   REQUIRE((*cluster)->create_topic("orders", 2));
   REQUIRE((*cluster)->set_leader("orders", 0, no_leader));
-  REQUIRE((*cluster)->delay_next(1, EmbeddedCluster::Request::list_offsets, {milliseconds(1)},
-                                 EmbeddedCluster::Failure::denied));
+  REQUIRE((*cluster)->delay_next(1, MockCluster::Request::list_offsets, {milliseconds(1)},
+                                 MockCluster::Failure::denied));
   const auto directory = Directory::open(
       {{"bootstrap.servers", {(*cluster)->bootstrap(), "", false}}, {"group.id", {"orders", "", false}}});
   REQUIRE(directory);

@@ -4,7 +4,7 @@
 #include "catch.h"
 #include "eventually.h"
 #include "kafka/admin/directory.h"
-#include "kafka/testing/embedded_cluster.h"
+#include "mock_cluster.h"
 
 using namespace laneway;
 using namespace laneway::kafka;
@@ -17,7 +17,7 @@ const std::vector<TopicPartition> letters{{"orders-dlt", 0}, {"orders-dlt", 1}};
 
 struct Claims {
   Claims() {
-    auto started = EmbeddedCluster::start(1);
+    auto started = MockCluster::start(1);
     REQUIRE(started);
     cluster = std::move(started).value();
     REQUIRE(cluster->create_topic("orders-dlt", 2));
@@ -43,7 +43,7 @@ struct Claims {
     return *committed;
   }
 
-  std::unique_ptr<EmbeddedCluster> cluster;
+  std::unique_ptr<MockCluster> cluster;
 };
 
 }  // namespace
@@ -82,7 +82,7 @@ TEST_CASE_METHOD(Claims, "a claim gives way to a later claim, after committing i
 TEST_CASE_METHOD(Claims, "a claim whose commit is refused names the partition") {
   const auto claim = opened();
   REQUIRE(take(*claim) == Taken::yes);
-  cluster->fail_next(EmbeddedCluster::Request::offset_commit, 1, EmbeddedCluster::Failure::map_too_long);
+  cluster->fail_next(MockCluster::Request::offset_commit, 1, MockCluster::Failure::map_too_long);
   const auto refused = claim->commit({letters[0], 1, {}}, Deadline::in(patience));
   REQUIRE_FALSE(refused);
   CHECK(refused.error().kind == ErrorKind::unavailable);

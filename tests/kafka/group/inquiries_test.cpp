@@ -10,7 +10,7 @@
 #include "eventually.h"
 #include "kafka/client/client_support.h"
 #include "kafka/group/consumer.h"
-#include "kafka/testing/embedded_cluster.h"
+#include "mock_cluster.h"
 
 using namespace laneway;
 using namespace laneway::kafka;
@@ -25,7 +25,7 @@ constexpr int turns = 5;
 
 struct SilentLeader {
   explicit SilentLeader(std::uint32_t fetch_wait_ms = 100) {
-    auto started = EmbeddedCluster::start(2);
+    auto started = MockCluster::start(2);
     REQUIRE(started);
     cluster = std::move(started).value();
     REQUIRE(cluster->create_topic("orders", partitions));
@@ -112,7 +112,7 @@ struct SilentLeader {
 
   std::vector<TopicPartition> healthy;
   std::vector<TopicPartition> silent;
-  std::unique_ptr<EmbeddedCluster> cluster;
+  std::unique_ptr<MockCluster> cluster;
   std::unique_ptr<Consumer> consumer;
   std::vector<std::unique_ptr<PartitionQueue>> queues;
 };

@@ -7,7 +7,7 @@
 #include "catch.h"
 #include "eventually.h"
 #include "kafka/client/handle.h"
-#include "kafka/testing/embedded_cluster.h"
+#include "mock_cluster.h"
 
 using namespace laneway;
 using namespace laneway::kafka;
@@ -17,7 +17,7 @@ namespace {
 /// A consumer that its watch sees, of a cluster of one broker.
 struct WatchedMember {
   WatchedMember() {
-    auto started = EmbeddedCluster::start(1);
+    auto started = MockCluster::start(1);
     REQUIRE(started);
     cluster = std::move(started).value();
     REQUIRE(cluster->create_topic("orders", 1));
@@ -50,7 +50,7 @@ struct WatchedMember {
     });
   }
 
-  std::unique_ptr<EmbeddedCluster> cluster;
+  std::unique_ptr<MockCluster> cluster;
   JoinWatch watch;
   HandlePtr handle;
   QueuePtr events;
@@ -72,10 +72,10 @@ TEST_CASE("a member is joining from its first JoinGroup until the group admits t
 
 TEST_CASE("no request is in flight between two attempts to join") {
   WatchedMember member;
-  member.cluster->fail_next(EmbeddedCluster::Request::join_group, 1000);
+  member.cluster->fail_next(MockCluster::Request::join_group, 1000);
   member.subscribe();
   CHECK(eventually([&] { return member.watch.joining() && !member.watch.under_way(); }));
-  member.cluster->heal(EmbeddedCluster::Request::join_group);
+  member.cluster->heal(MockCluster::Request::join_group);
   REQUIRE(member.is_assigned());
   CHECK(eventually([&] { return !member.watch.joining(); }));
 }

@@ -9,7 +9,7 @@
 #include "eventually.h"
 #include "kafka/group/consumer.h"
 #include "kafka/produce/delivery_error.h"
-#include "kafka/testing/embedded_cluster.h"
+#include "mock_cluster.h"
 
 using namespace laneway;
 using namespace laneway::kafka;
@@ -41,7 +41,7 @@ class Answers final : public DeliverySink {
 
 struct World {
   explicit World(int partitions = 1) {
-    auto started = EmbeddedCluster::start(1);
+    auto started = MockCluster::start(1);
     REQUIRE(started);
     cluster = std::move(started).value();
     REQUIRE(cluster->create_topic(orders, partitions));
@@ -82,7 +82,7 @@ struct World {
     return result;
   }
 
-  std::unique_ptr<EmbeddedCluster> cluster;
+  std::unique_ptr<MockCluster> cluster;
   ClientSettings client;
 };
 
@@ -181,7 +181,7 @@ TEST_CASE("a record whose request is refused is written again, although a later 
   REQUIRE(send(*producer, answers, "before").sent == Sent::accepted);
   REQUIRE(producer->flush(Deadline::in(patience)));
   REQUIRE(world.cluster->set_latency(1, 300));  // the second may go while the first is on its way
-  world.cluster->fail_next(EmbeddedCluster::Request::produce, 1, EmbeddedCluster::Failure::moved);
+  world.cluster->fail_next(MockCluster::Request::produce, 1, MockCluster::Failure::moved);
   REQUIRE(send(*producer, answers, "first").sent == Sent::accepted);
   REQUIRE(send(*producer, answers, "second").sent == Sent::accepted);
   REQUIRE(producer->flush(Deadline::in(patience)));
@@ -219,7 +219,7 @@ TEST_CASE("a producer whose client fails fatally goes on with a new client") {
   Answers answers;
   const auto producer = world.producer();
   for (int failures = 0; failures < 2; ++failures) {
-    world.cluster->fail_next(EmbeddedCluster::Request::produce, 1, EmbeddedCluster::Failure::out_of_order);
+    world.cluster->fail_next(MockCluster::Request::produce, 1, MockCluster::Failure::out_of_order);
     const auto answered = answers.all().size();
     REQUIRE(eventually([&] { return send(*producer, answers, "v").sent == Sent::accepted; }));
     REQUIRE(eventually([&] { return answers.all().size() > answered; }));
@@ -265,20 +265,20 @@ TEST_CASE("a record above the client's limit is refused at once as too large") {
 TEST_CASE("an error for a batch is the record's own only if the batch has one record") {
   const World world;
   struct Case {
-    EmbeddedCluster::Failure failure;
+    MockCluster::Failure failure;
     DeliveryStatus alone;
     DeliveryStatus together;
   };
   const std::vector<Case> cases = {
-      {EmbeddedCluster::Failure::too_large, DeliveryStatus::too_large, DeliveryStatus::batch_refused},
-      {EmbeddedCluster::Failure::invalid_record, DeliveryStatus::invalid, DeliveryStatus::batch_refused},
-      {EmbeddedCluster::Failure::denied, DeliveryStatus::denied, DeliveryStatus::denied}};
+      {MockCluster::Failure::too_large, DeliveryStatus::too_large, DeliveryStatus::batch_refused},
+      {MockCluster::Failure::invalid_record, DeliveryStatus::invalid, DeliveryStatus::batch_refused},
+      {MockCluster::Failure::denied, DeliveryStatus::denied, DeliveryStatus::denied}};
   for (const auto& [failure, alone, together] : cases)
     for (const std::size_t records : {std::size_t{1}, std::size_t{3}}) {
       Answers answers;
       // Nothing is sent before flush: the records are one batch.
       const auto producer = world.producer(setting("linger.ms", "50000"));
-      world.cluster->fail_next(EmbeddedCluster::Request::produce, 1, failure);
+      world.cluster->fail_next(MockCluster::Request::produce, 1, failure);
       for (std::size_t i = 0; i < records; ++i) REQUIRE(send(*producer, answers, "v").sent == Sent::accepted);
       REQUIRE(producer->flush(Deadline::in(patience)));
       CHECK(answers.count(records == 1 ? alone : together) == records);

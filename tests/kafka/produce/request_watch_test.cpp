@@ -9,7 +9,7 @@
 #include "catch.h"
 #include "eventually.h"
 #include "kafka/client/handle.h"
-#include "kafka/testing/embedded_cluster.h"
+#include "mock_cluster.h"
 
 using namespace laneway;
 using namespace laneway::kafka;
@@ -36,7 +36,7 @@ rd_kafka_resp_err_t count_sent(rd_kafka_t* client, const rd_kafka_conf_t*, void*
 /// A producer that has written a record to the only broker.
 struct WatchedClient {
   WatchedClient() {
-    auto started = EmbeddedCluster::start(1);
+    auto started = MockCluster::start(1);
     REQUIRE(started);
     cluster = std::move(started).value();
     REQUIRE(cluster->create_topic("orders", 1));
@@ -57,7 +57,7 @@ struct WatchedClient {
     REQUIRE(rd_kafka_produceva(handle.get(), &topic, 1) == nullptr);
   }
 
-  std::unique_ptr<EmbeddedCluster> cluster;
+  std::unique_ptr<MockCluster> cluster;
   std::atomic<int> sent{0};  // requests that write
   RequestWatch watch;
   HandlePtr handle;
@@ -97,7 +97,7 @@ TEST_CASE_METHOD(WatchedClient, "a lost connection leaves a request unanswered")
 }
 
 TEST_CASE_METHOD(WatchedClient, "a refusal is an answer") {
-  cluster->fail_next(EmbeddedCluster::Request::produce, 1, EmbeddedCluster::Failure::denied);
+  cluster->fail_next(MockCluster::Request::produce, 1, MockCluster::Failure::denied);
   write();
   REQUIRE(rd_kafka_flush(handle.get(), to_ms(patience)) == RD_KAFKA_RESP_ERR_NO_ERROR);
   CHECK_FALSE(watch.unanswered());

@@ -10,7 +10,7 @@
 #include "eventually.h"
 #include "kafka/libraries.h"
 #include "kafka/produce/producer.h"
-#include "kafka/testing/embedded_cluster.h"
+#include "mock_cluster.h"
 
 using namespace laneway;
 using namespace laneway::kafka;
@@ -19,7 +19,7 @@ namespace {
 
 const std::string output = "orders-out";
 using State = Transaction::State;
-using Request = EmbeddedCluster::Request;
+using Request = MockCluster::Request;
 
 class TransactionAnswers final : public DeliverySink {
  public:
@@ -38,7 +38,7 @@ bool offsets_have_a_deadline() { return libraries().front().version.find("(bundl
 struct TransactionWorld {
   /// Of several brokers the first has transactions and topics.
   explicit TransactionWorld(int brokers = 1, const ClientSettings& overrides = {}) {
-    auto started = EmbeddedCluster::start(brokers);
+    auto started = MockCluster::start(brokers);
     REQUIRE(started);
     cluster = std::move(started).value();
     REQUIRE(cluster->create_topic("orders", 1));
@@ -72,7 +72,7 @@ struct TransactionWorld {
     return answer;
   }
 
-  std::unique_ptr<EmbeddedCluster> cluster;
+  std::unique_ptr<MockCluster> cluster;
   ClientSettings client;
   TransactionAnswers answers;
   std::unique_ptr<Consumer> consumer;
@@ -118,7 +118,7 @@ TEST_CASE("after a transaction with an unanswered request the next one has a new
 TEST_CASE("transactions whose client failed fatally are broken as soon as the failure is known") {
   TransactionWorld world;
   REQUIRE(world.transaction().enter());
-  world.cluster->fail_next(Request::add_partitions, 1, EmbeddedCluster::Failure::fenced);
+  world.cluster->fail_next(Request::add_partitions, 1, MockCluster::Failure::fenced);
   REQUIRE(world.send().sent == Sent::accepted);
   REQUIRE(eventually([&] { return world.transaction().broken().has_value(); }));
   REQUIRE(eventually([&] { return world.answers.bad == 1; }));
@@ -165,7 +165,7 @@ TEST_CASE("a failed transaction admits no user until it is aborted") {
 
 TEST_CASE("a refused record spoils its transaction, and the commit reports the refusal") {
   TransactionWorld world;
-  world.cluster->fail_next(Request::produce, 1, EmbeddedCluster::Failure::denied);
+  world.cluster->fail_next(Request::produce, 1, MockCluster::Failure::denied);
   world.write();
   CHECK(world.answers.last == DeliveryStatus::denied);
   // What comes after it in the same transaction is not written.
