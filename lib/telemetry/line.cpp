@@ -14,15 +14,13 @@ namespace {
 
 constexpr std::size_t longest_value = 2048;
 
-constexpr std::array<std::string_view, 6> leading = {"topic", "partition", "offset",
-                                                     "epoch", "attempt",   "duration_ms"};
+/// The documented order; the empty name stands for all other fields.
+constexpr std::array<std::string_view, 9> order = {"topic",       "partition", "offset",  "epoch", "attempt",
+                                                   "duration_ms", "",          "outcome", "error"};
 
-std::size_t rank(std::string_view name) {
-  const auto found = std::find(leading.begin(), leading.end(), name);
-  const auto at = static_cast<std::size_t>(found - leading.begin());
-  if (name == "outcome") return leading.size() + 1;
-  if (name == "error") return leading.size() + 2;
-  return at;
+std::ptrdiff_t rank(std::string_view name) {
+  const auto found = std::find(order.begin(), order.end(), name);
+  return (found == order.end() ? std::find(order.begin(), order.end(), "") : found) - order.begin();
 }
 
 std::string_view level_name(Level level) {

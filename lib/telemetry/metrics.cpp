@@ -15,13 +15,8 @@ namespace {
 std::string one_line(std::string_view help) {
   std::string out;
   for (const char c : help) {
-    if (c == '\\') {
-      out += "\\\\";
-    } else if (c == '\n') {
-      out += "\\n";
-    } else {
-      out += c;
-    }
+    if (c == '\\' || c == '\n') out += '\\';
+    out += c == '\n' ? 'n' : c;
   }
   return out;
 }
@@ -44,7 +39,7 @@ constexpr std::array types{prometheus::MetricType::Counter, prometheus::MetricTy
 
 prometheus::MetricFamily converted(const Family& family, std::size_t most_series) {
   prometheus::MetricFamily out;
-  out.name = "laneway_" + family.name;
+  out.name = "laneway_" + std::string(family.name);
   out.help = one_line(family.help);
   out.type = types[static_cast<std::size_t>(family.type)];
   const auto count = std::min(family.samples.size(), most_series);
@@ -56,7 +51,7 @@ std::map<std::string, Family> gathered(const std::vector<Provider>& providers) {
   std::map<std::string, Family> families;
   for (const Provider& provider : providers) {
     for (Family& family : provider()) {
-      const auto [at, is_new] = families.try_emplace(family.name, std::move(family));
+      const auto [at, is_new] = families.try_emplace(std::string(family.name), std::move(family));
       if (is_new) continue;
       auto& samples = at->second.samples;
       samples.insert(samples.end(), std::make_move_iterator(family.samples.begin()),

@@ -32,28 +32,20 @@ struct Sample {
 /// A histogram of durations, in seconds.
 Sample histogram_sample(Labels labels, const Histogram::Snapshot& snapshot);
 
-struct Family {
-  Family() = default;
+/// Its name is without the prefix laneway_.
+struct Family : MetricInfo {
   /// Family(metric("lane_lag_records")): a misspelt name does not compile.
   explicit Family(const MetricInfo& metric, std::vector<Sample> with = {})
-      : name(metric.name),
-        help(metric.help),
-        type(metric.type),
-        across(metric.across),
-        samples(std::move(with)) {}
+      : MetricInfo(metric), samples(std::move(with)) {}
   /// A metric without labels.
   Family(const MetricInfo& metric, double value) : Family(metric) { add({}, value); }
 
   /// Adds a sample of a counter or gauge.
   template <class Number>
-  void add(Labels labels, Number value) {
-    samples.push_back({std::move(labels), static_cast<double>(value), {}, 0, 0});
+  void add(Labels of, Number value) {
+    samples.push_back({std::move(of), static_cast<double>(value), {}, 0, 0});
   }
 
-  std::string name;  ///< without the prefix laneway_
-  std::string help;
-  MetricType type = MetricType::gauge;
-  Across across = Across::no_partitions;
   std::vector<Sample> samples;
 };
 

@@ -45,7 +45,7 @@ std::set<std::string> topics_of(const std::set<Partition>& partitions, std::size
 
 /// The family's name and the labels' values.
 auto key_of(const Family& family, const Labels& labels) {
-  std::vector<std::string> key{family.name};
+  std::vector<std::string> key{std::string(family.name)};
   for (const auto& [name, value] : labels) key.push_back(value);
   return key;
 }

@@ -41,15 +41,8 @@ void Breaker::change(BreakerRules rules, TimePoint now) {
 }
 
 std::uint32_t Breaker::room(TimePoint now) const {
-  switch (state_) {
-    case State::closed:
-      return unlimited;
-    case State::open:
-      return now >= probe_at_ ? 1 : 0;
-    case State::half_open:
-    case State::off:
-      break;
-  }
+  if (state_ == State::closed) return unlimited;
+  if (state_ == State::open) return now >= probe_at_ ? 1 : 0;
   const auto allowed = quarters_ / 4;
   if (in_flight_ < allowed) return allowed - in_flight_;
   return now - last_begun_ >= rules_.probe ? 1 : 0;  // running calls may hang

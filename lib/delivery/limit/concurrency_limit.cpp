@@ -33,16 +33,10 @@ std::string time_in_words(double in_seconds) {
 }
 
 std::string words_of(const NextLimit& next, double latency) {
-  switch (next.reason) {
-    case LimitReason::success:
-      return "calls succeed and the limit is used";
-    case LimitReason::latency:
-      return "latency rose from " + time_in_words(next.latency_before) + " to " + time_in_words(latency);
-    case LimitReason::probe:
-      return "the latency without a queue is measured";
-    default:
-      return {};
-  }
+  if (next.reason == LimitReason::success) return "calls succeed and the limit is used";
+  if (next.reason == LimitReason::probe) return "the latency without a queue is measured";
+  if (next.reason != LimitReason::latency) return {};
+  return "latency rose from " + time_in_words(next.latency_before) + " to " + time_in_words(latency);
 }
 
 /// The kind of most dropped calls, and how many they are: "429 for 14 of 100 calls".
