@@ -37,34 +37,20 @@ std::uint32_t Permits::waiting() const {
   return static_cast<std::uint32_t>(waiters_.size());
 }
 
-bool Permits::take_contended() {
-  MutexLock lock(mutex_);
-  const bool contended = contended_ || !waiters_.empty();
-  contended_ = false;
-  return contended;
-}
-
-std::uint32_t Permits::take_most_in_use() {
-  MutexLock lock(mutex_);
-  const auto most = most_in_use_;
-  most_in_use_ = in_use_;
-  return most;
-}
-
 bool Permits::take(Waiter& waiter) {
   MutexLock lock(mutex_);
   if (waiters_.empty() && free()) {
-    count_one();
+    ++in_use_;
     return true;
   }
-  queue(waiter);
+  waiters_.push_back(&waiter);
   return false;
 }
 
 bool Permits::available(Waiter& waiter) {
   MutexLock lock(mutex_);
   if (waiters_.empty() && free()) return true;
-  queue(waiter);
+  waiters_.push_back(&waiter);
   return false;
 }
 
@@ -82,22 +68,12 @@ Permits::Waiter* Permits::give_back() {
   return next_in_turn();
 }
 
-void Permits::count_one() {
-  ++in_use_;
-  most_in_use_ = std::max(most_in_use_, in_use_);
-}
-
-void Permits::queue(Waiter& waiter) {
-  waiters_.push_back(&waiter);
-  contended_ = true;
-}
-
 /// Takes a permit for the waiter that it returns; null if nobody waits or no permit is free.
 Permits::Waiter* Permits::next_in_turn() {
   if (waiters_.empty() || !free()) return nullptr;
   Waiter* next = waiters_.front();
   waiters_.pop_front();
-  count_one();
+  ++in_use_;
   return next;
 }
 

@@ -47,10 +47,6 @@ class Permits {
   std::uint32_t in_use() const EXCLUDES(mutex_);
   /// Pools that wait.
   std::uint32_t waiting() const EXCLUDES(mutex_);
-  /// Whether a pool had to wait since the last call: the limit was reached and more was wanted.
-  bool take_contended() EXCLUDES(mutex_);
-  /// The most permits that were taken at the same time since the last call.
-  std::uint32_t take_most_in_use() EXCLUDES(mutex_);
 
   /// Takes a permit. Otherwise the waiter, which must not wait yet, waits until permitted() is called.
   bool take(Waiter& waiter) EXCLUDES(mutex_);
@@ -64,15 +60,11 @@ class Permits {
 
  private:
   bool free() const REQUIRES(mutex_) { return in_use_ < limit_; }
-  void count_one() REQUIRES(mutex_);
-  void queue(Waiter& waiter) REQUIRES(mutex_);
   Waiter* next_in_turn() REQUIRES(mutex_);
 
   mutable Mutex mutex_;
   std::uint32_t limit_ GUARDED_BY(mutex_);
   std::uint32_t in_use_ GUARDED_BY(mutex_) = 0;
-  std::uint32_t most_in_use_ GUARDED_BY(mutex_) = 0;
-  bool contended_ GUARDED_BY(mutex_) = false;
   std::deque<Waiter*> waiters_ GUARDED_BY(mutex_);  // the first has waited longest
 };
 

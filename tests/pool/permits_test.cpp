@@ -106,7 +106,6 @@ TEST_CASE("permits go to waiting pools in turn, and never exceed the limit") {
   Client holder, a, b, c;
   CHECK(permits.take(holder));
   CHECK(permits.available(holder));
-  CHECK_FALSE(permits.take_contended());
   CHECK(permits.take(holder));
   for (auto* client : {&a, &b, &c}) CHECK_FALSE(permits.take(*client));
   CHECK(permits.waiting() == 3);
@@ -136,23 +135,6 @@ TEST_CASE("a higher limit wakes waiting pools") {
   CHECK(c.got == 1);
   CHECK(permits.in_use() == 3);
   CHECK(permits.limit() == 8);
-}
-
-TEST_CASE("permits report the number in use, and whether more were requested") {
-  Permits permits(2);
-  Client a, b;
-  CHECK(permits.take(a));
-  CHECK(permits.take(a));
-  CHECK_FALSE(permits.take_contended());
-  CHECK_FALSE(permits.take(b));
-  CHECK(permits.take_contended());
-  CHECK(permits.take_contended());  // still
-  CHECK(permits.leave(b));
-  CHECK_FALSE(permits.take_contended());
-  CHECK(permits.take_most_in_use() == 2);
-  CHECK(permits.give_back() == nullptr);
-  CHECK(permits.take_most_in_use() == 2);
-  CHECK(permits.take_most_in_use() == 1);
 }
 
 TEST_CASE("sixteen pools run exactly as many claims as a changing limit allows") {
