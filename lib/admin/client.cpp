@@ -9,7 +9,6 @@
 #include "admin/http/listener.h"
 #include "admin/http/own_header.h"
 #include "admin/identity/authorization.h"
-#include "admin/identity/nonce.h"
 #include "base/outside_json.h"
 #include "base/time.h"
 

@@ -6,12 +6,12 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <memory>
 #include <string_view>
 #include <system_error>
 
 #include "admin/http/host_check.h"
+#include "base/decimal.h"
 
 namespace laneway::admin {
 namespace {
@@ -80,13 +80,6 @@ bool is_loopback(const addrinfo& address) {
          IN6_IS_ADDR_LOOPBACK(&reinterpret_cast<sockaddr_in6*>(address.ai_addr)->sin6_addr) != 0;
 }
 
-std::optional<std::uint16_t> port_in(std::string_view text) {
-  std::uint16_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 /// The first address that can be used; invalid, with errno set, if there is none.
 Descriptor first_bound(const addrinfo* list, Listener& listener) {
   for (; list != nullptr; list = list->ai_next) {
@@ -107,8 +100,8 @@ std::optional<Address> address_of(const std::string& text) {
   if (colon == std::string::npos || host.empty() || host == text) return std::nullopt;
   const auto ports = std::string_view(text).substr(colon + 1);
   const auto dash = ports.find('-');
-  const auto first = port_in(ports.substr(0, dash));
-  const auto last = dash == ports.npos ? first : port_in(ports.substr(dash + 1));
+  const auto first = decimal<std::uint16_t>(ports.substr(0, dash));
+  const auto last = dash == ports.npos ? first : decimal<std::uint16_t>(ports.substr(dash + 1));
   if (!first || !last || *last < *first || (dash != ports.npos && *first == 0)) return std::nullopt;
   return Address{host, *first, *last};
 }

@@ -3,7 +3,8 @@
 #include <strings.h>
 
 #include <algorithm>
-#include <charconv>
+
+#include "base/decimal.h"
 
 namespace laneway::admin {
 namespace {
@@ -60,10 +61,8 @@ BodySize body_size(std::string_view head) {
     } else if (begins_with_field(line, "transfer-encoding:")) {
       size.kind = BodySize::Kind::unknown;
     } else if (begins_with_field(line, length_field)) {
-      const auto value = without_blanks(line.substr(length_field.size()));
-      const auto* last = value.data() + value.size();
-      const auto [end, error] = std::from_chars(value.data(), last, size.bytes);
-      if (error != std::errc() || end != last) size.kind = BodySize::Kind::wrong;
+      const auto bytes = decimal<std::size_t>(without_blanks(line.substr(length_field.size())));
+      size = {bytes ? BodySize::Kind::known : BodySize::Kind::wrong, bytes.value_or(0)};
     }
     return size.kind == BodySize::Kind::known;
   });

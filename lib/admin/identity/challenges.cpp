@@ -1,12 +1,11 @@
 #include "admin/identity/challenges.h"
 
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string_view>
 
 #include "admin/identity/authorization.h"
-#include "admin/identity/proof.h"
+#include "base/decimal.h"
 
 namespace laneway::admin {
 namespace {
@@ -28,9 +27,8 @@ std::optional<TimePoint> end_of(const std::string& key, std::string_view challen
   const auto end = challenge.substr(first + 1, second - first - 1);
   if (!same_secret(text_of(key, challenge.substr(0, first), end), std::string(challenge)))
     return std::nullopt;
-  std::int64_t count = 0;
-  if (std::from_chars(end.data(), end.data() + end.size(), count).ec != std::errc()) return std::nullopt;
-  return TimePoint(Duration(count));
+  const auto count = decimal<std::int64_t>(end);
+  return count ? std::optional(TimePoint(Duration(*count))) : std::nullopt;
 }
 
 }  // namespace

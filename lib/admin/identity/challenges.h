@@ -10,7 +10,7 @@
 #include <map>
 #include <string>
 
-#include "admin/identity/nonce.h"
+#include "admin/identity/proof.h"
 #include "base/mutex.h"
 #include "base/time.h"
 

@@ -2,11 +2,32 @@
 
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
+#include <sys/random.h>
 
 #include <array>
+#include <cerrno>
 #include <new>
+#include <system_error>
 
 namespace laneway::admin {
+
+namespace {
+
+std::string hexadecimal(const unsigned char* bytes, std::size_t count) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) text.append({digits[bytes[i] >> 4], digits[bytes[i] & 15]});
+  return text;
+}
+
+}  // namespace
+
+std::string new_nonce() {
+  std::array<unsigned char, 16> random{};
+  if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size()))
+    throw std::system_error(errno, std::generic_category(), "getrandom");
+  return hexadecimal(random.data(), random.size());
+}
 
 std::string digest_of(const std::string& key, const std::vector<std::string_view>& parts) {
   std::string text;
@@ -16,13 +37,7 @@ std::string digest_of(const std::string& key, const std::vector<std::string_view
   if (HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
            reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data(), &size) == nullptr)
     throw std::bad_alloc();
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string hex;
-  for (unsigned i = 0; i < size; ++i) {
-    hex += digits[digest[i] >> 4];
-    hex += digits[digest[i] & 15];
-  }
-  return hex;
+  return hexadecimal(digest.data(), size);
 }
 
 std::string service_proof(const std::string& token, const std::string& nonce, const std::string& challenge,

@@ -1,5 +1,5 @@
 // Proofs that somebody knows the token of admin.token_file, without the token itself: HMAC-SHA256 (RFC 2104)
-// of what the proof is for, under the token. Pure.
+// of what the proof is for, under the token. Pure, except for new_nonce().
 //
 //   GET /identity?nonce=N   the service answers with its identity, a challenge, and the proof for N
 //   POST …                  Authorization: Laneway CHALLENGE PROOF
@@ -23,6 +23,9 @@ struct Identity {
   std::string group;
   std::string file;  ///< the absolute path of the configuration; empty if the service has none
 };
+
+/// 128 random bits in hexadecimal, which nobody can guess. Throws std::system_error if the system has none.
+std::string new_nonce();
 
 /// HMAC-SHA256 under the key, in hexadecimal. The parts cannot run into one another: each follows its length.
 std::string digest_of(const std::string& key, const std::vector<std::string_view>& parts);

@@ -8,7 +8,7 @@
 
 namespace laneway::admin {
 
-/// The document whose style and script carry this nonce (nonce.h), which is for one answer.
+/// The document whose style and script carry this nonce (proof.h), which is for one answer.
 std::string page(const std::string& nonce);
 
 /// The page's Content-Security-Policy: only script and style with the nonce apply, nothing is loaded from

@@ -1,10 +1,9 @@
 #include "admin/server/control_request.h"
 
-#include <charconv>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "base/decimal.h"
 #include "base/outside_json.h"
 #include "config/text.h"
 
@@ -17,15 +16,6 @@ using Parameters = std::map<std::string, std::string>;
 
 constexpr std::string_view prefix = "/lanes/";
 constexpr std::size_t longest_reason = 500;
-
-template <class Number>
-std::optional<Number> number_of(const std::string& text) {
-  Number value{};
-  const char* end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc{} || rest != end || value < 0) return std::nullopt;
-  return value;
-}
 
 std::optional<Action> action_named(const std::string& name) {
   if (name == "suspend" || name == "pause") return Action::suspend;
@@ -62,13 +52,21 @@ std::optional<Refusal> collect(const Query& query, const std::string& body, Para
   return add_body(body, parameters);
 }
 
+/// Takes the parameter, which is 0 or 1, into `flag`.
+std::optional<Refusal> take_flag(Parameters& parameters, const std::string& name, bool& flag) {
+  const auto given = parameters.extract(name);
+  flag = !given.empty() && given.mapped() == "1";
+  if (given.empty() || flag || given.mapped() == "0") return std::nullopt;
+  return Refusal{400, name + " must be 0 or 1"};
+}
+
 std::optional<Refusal> refuse_unknown(const Parameters& parameters) {
   if (parameters.empty()) return std::nullopt;
   return Refusal{400, "unknown parameter '" + parameters.begin()->first + "'"};
 }
 
 std::optional<Refusal> take_skip(Parameters& parameters, service::ControlRequest& request) {
-  const auto offset = number_of<std::int64_t>(parameters["offset"]);
+  const auto offset = decimal<std::int64_t>(parameters["offset"]);
   if (!offset) return Refusal{400, "skip needs the parameter offset, a whole number from 0"};
   request.offset = *offset;
   request.reason = parameters["reason"];
@@ -96,7 +94,7 @@ std::variant<service::ControlRequest, Refusal> parse_control(const std::string& 
   request.action = *action;
   request.topic = parts.front();
   if (parts.size() == 3) {
-    request.partition = number_of<std::int32_t>(parts[1]);
+    request.partition = decimal<std::int32_t>(parts[1]);
     if (!request.partition)
       return Refusal{400, "'" + parts[1] + "' is not a partition: a whole number from 0"};
   } else if (*action == Action::skip) {
@@ -106,12 +104,8 @@ std::variant<service::ControlRequest, Refusal> parse_control(const std::string& 
   if (auto bad = collect(query, body, parameters)) return *bad;
   if (*action == Action::skip)
     if (auto bad = take_skip(parameters, request)) return *bad;
-  if (*action == Action::suspend) {
-    const auto here = parameters.extract("here");
-    if (!here.empty() && here.mapped() != "1" && here.mapped() != "0")
-      return Refusal{400, "here must be 0 or 1"};
-    request.here = !here.empty() && here.mapped() == "1";
-  }
+  if (*action == Action::suspend)
+    if (auto bad = take_flag(parameters, "here", request.here)) return *bad;
   if (auto bad = refuse_unknown(parameters)) return *bad;
   return request;
 }
@@ -119,11 +113,10 @@ std::variant<service::ControlRequest, Refusal> parse_control(const std::string& 
 std::variant<ReloadRequest, Refusal> parse_reload(const Query& query, const std::string& body) {
   Parameters parameters;
   if (auto bad = collect(query, body, parameters)) return *bad;
-  const auto wish = parameters.extract("dry_run");
-  if (!wish.empty() && wish.mapped() != "1" && wish.mapped() != "0")
-    return Refusal{400, "dry_run must be 0 or 1"};
+  ReloadRequest request;
+  if (auto bad = take_flag(parameters, "dry_run", request.dry_run)) return *bad;
   if (auto bad = refuse_unknown(parameters)) return *bad;
-  return ReloadRequest{!wish.empty() && wish.mapped() == "1"};
+  return request;
 }
 
 }  // namespace laneway::admin

@@ -3,17 +3,16 @@
 #include <strings.h>
 
 #include <algorithm>
-#include <charconv>
 #include <exception>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "admin/http/host_check.h"
 #include "admin/http/own_header.h"
-#include "admin/identity/nonce.h"
 #include "admin/json/status_json.h"
 #include "admin/page/page.h"
 #include "admin/server/control_request.h"
+#include "base/decimal.h"
 #include "telemetry/log.h"
 
 namespace laneway::admin {
@@ -211,15 +210,10 @@ bool Routes::look(const httplib::Request& request, httplib::Response& response) 
 }
 
 void Routes::history(const httplib::Request& request, httplib::Response& response) const {
-  std::uint64_t after = 0;
-  if (request.has_param("after")) {
-    const auto text = request.get_param_value("after");
-    const auto* end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, after);
-    if (error != std::errc() || stop != end || text.empty())
-      return answer_text(response, 400, "'after' must be a number, as 'last' of an earlier answer");
-  }
-  response.set_content(sources_.history(after), json);
+  const auto after =
+      decimal<std::uint64_t>(request.has_param("after") ? request.get_param_value("after") : "0");
+  if (!after) return answer_text(response, 400, "'after' must be a number, as 'last' of an earlier answer");
+  response.set_content(sources_.history(*after), json);
 }
 
 void Routes::live(httplib::Response& response) const {
@@ -306,20 +300,16 @@ Routes::HandlerResponse Routes::begin_change(const httplib::Request& request,
 }
 
 void Routes::change(const httplib::Request& request, httplib::Response& response) const {
-  if (request.path == reload_path) return reload(request, response);
-  const auto parsed = parse_control(request.path, request.params, request.body);
-  if (const auto* refusal = std::get_if<Refusal>(&parsed))
-    return answer_text(response, refusal->status, refusal->text);
-  const auto answer = sources_.control(std::get<service::ControlRequest>(parsed));
-  answer_text(response, status_of(answer.kind), answer.text);
-}
-
-void Routes::reload(const httplib::Request& request, httplib::Response& response) const {
-  const auto parsed = parse_reload(request.params, request.body);
-  if (const auto* refusal = std::get_if<Refusal>(&parsed))
-    return answer_text(response, refusal->status, refusal->text);
-  const auto answer = sources_.reload(std::get<ReloadRequest>(parsed));
-  answer_text(response, status_of(answer.kind), answer.text);
+  const auto carry_out = [&](const auto& parsed, const auto& source) {
+    if (const auto* refusal = std::get_if<Refusal>(&parsed))
+      return answer_text(response, refusal->status, refusal->text);
+    const auto answer = source(std::get<0>(parsed));
+    answer_text(response, status_of(answer.kind), answer.text);
+  };
+  if (request.path == reload_path)
+    carry_out(parse_reload(request.params, request.body), sources_.reload);
+  else
+    carry_out(parse_control(request.path, request.params, request.body), sources_.control);
 }
 
 }  // namespace laneway::admin

@@ -34,7 +34,6 @@ class Routes final : private httplib::Server {
   std::optional<Refusal> refuse_proof(const httplib::Request& request) const;
   HandlerResponse begin_change(const httplib::Request& request, httplib::Response& response) const;
   void change(const httplib::Request& request, httplib::Response& response) const;
-  void reload(const httplib::Request& request, httplib::Response& response) const;
 
   const AdminSources sources_;
   const std::vector<std::string> names_;

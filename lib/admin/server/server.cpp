@@ -5,12 +5,9 @@
 
 #include <array>
 #include <system_error>
-#include <thread>
 #include <utility>
-#include <vector>
 
 #include "admin/http/host_check.h"
-#include "admin/http/listener.h"
 #include "admin/server/routes.h"
 #include "base/shortage.h"
 
@@ -41,50 +38,13 @@ class SignalsBlocked {
 
 }  // namespace
 
-class Server::Implementation {
- public:
-  Implementation(Listener listener, const std::string& listen, AdminSources sources, const Limits& limits)
-      : reception_(std::move(listener), limits.reception),
-        routes_(std::move(sources), names_of(listen), reception_.is_loopback()) {
-    const SignalsBlocked blocked;
-    try {
-      threads_.emplace_back([this] { reception_.run(); });
-      threads_.emplace_back([this] { work(true); });  // answers probes, however busy the others are
-      for (std::size_t i = 0; i < limits.workers; ++i) threads_.emplace_back([this] { work(false); });
-    } catch (...) {
-      stop();  // a thread that is not joined would end the process
-      throw;
-    }
-  }
-  ~Implementation() { stop(); }
-
-  std::uint16_t port() const { return reception_.port(); }
-
-  void stop() {
-    reception_.stop();
-    for (auto& thread : threads_) thread.join();
-    threads_.clear();
-    reception_.close();
-  }
-
- private:
-  void work(bool probes_only) {
-    while (auto request = reception_.next(probes_only))
-      reception_.answered(request->client, routes_.answer(std::move(request->text)));
-  }
-
-  Reception reception_;
-  Routes routes_;
-  std::vector<std::thread> threads_;
-};
-
 Result<std::unique_ptr<Server>> Server::start(const std::string& listen, AdminSources sources,
                                               Limits limits) {
   auto listener = listen_on(listen);
   if (!listener) return listener.error();
   try {
-    return std::unique_ptr<Server>(new Server(
-        std::make_unique<Implementation>(std::move(listener).value(), listen, std::move(sources), limits)));
+    return std::unique_ptr<Server>(
+        new Server(std::move(listener).value(), listen, std::move(sources), limits));
   } catch (const std::system_error& error) {
     return Error{ErrorKind::exhausted,
                  std::string("the admin server cannot start: ") +
@@ -93,12 +53,32 @@ Result<std::unique_ptr<Server>> Server::start(const std::string& listen, AdminSo
   }
 }
 
-Server::Server(std::unique_ptr<Implementation> implementation) : implementation_(std::move(implementation)) {}
+Server::Server(Listener listener, const std::string& listen, AdminSources sources, const Limits& limits)
+    : reception_(std::move(listener), limits.reception),
+      routes_(std::make_unique<Routes>(std::move(sources), names_of(listen), reception_.is_loopback())) {
+  const SignalsBlocked blocked;
+  try {
+    threads_.emplace_back([this] { reception_.run(); });
+    threads_.emplace_back([this] { work(true); });  // answers probes, however busy the others are
+    for (std::size_t i = 0; i < limits.workers; ++i) threads_.emplace_back([this] { work(false); });
+  } catch (...) {
+    stop();  // a thread that is not joined would end the process
+    throw;
+  }
+}
 
-Server::~Server() = default;
+Server::~Server() { stop(); }
 
-std::uint16_t Server::port() const { return implementation_->port(); }
+void Server::stop() {
+  reception_.stop();
+  for (auto& thread : threads_) thread.join();
+  threads_.clear();
+  reception_.close();
+}
 
-void Server::stop() { implementation_->stop(); }
+void Server::work(bool probes_only) {
+  while (auto request = reception_.next(probes_only))
+    reception_.answered(request->client, routes_->answer(std::move(request->text)));
+}
 
 }  // namespace laneway::admin

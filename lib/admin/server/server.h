@@ -32,12 +32,13 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "admin/http/reception.h"
 #include "admin/identity/proof.h"
 #include "admin/server/control_request.h"
 #include "base/result.h"
-#include "base/time.h"
 #include "service/service.h"
 
 namespace laneway::admin {
@@ -56,6 +57,8 @@ struct AdminSources {
   Identity identity{};
 };
 
+class Routes;
+
 struct Limits {
   std::size_t workers = 7;  ///< in addition to the worker that answers only probes
   ReceptionLimits reception;
@@ -71,15 +74,18 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  std::uint16_t port() const;
+  std::uint16_t port() const { return reception_.port(); }
   /// Ends all connections and joins the threads; a second call does nothing. Must not be called from a
   /// source.
   void stop();
 
  private:
-  class Implementation;
-  explicit Server(std::unique_ptr<Implementation> implementation);
-  std::unique_ptr<Implementation> implementation_;
+  Server(Listener listener, const std::string& listen, AdminSources sources, const Limits& limits);
+  void work(bool probes_only);
+
+  Reception reception_;
+  const std::unique_ptr<Routes> routes_;
+  std::vector<std::thread> threads_;
 };
 
 }  // namespace laneway::admin

@@ -2,12 +2,11 @@
 // value that makes no sense counts as missing.
 #pragma once
 
-#include <charconv>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 
+#include "base/decimal.h"
 #include "delivery/dead_letter/dead_letter.h"
 
 namespace laneway::delivery {
@@ -18,11 +17,7 @@ std::optional<std::string_view> last(const Headers& headers, std::string_view na
 /// A decimal count, from 0 to the largest value of the type.
 template <class Integer>
 std::optional<Integer> decimal(std::optional<std::string_view> text) {
-  if (!text) return {};
-  Integer number{};
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
-  if (error != std::errc() || end != text->data() + text->size() || std::cmp_less(number, 0)) return {};
-  return number;
+  return text ? laneway::decimal<Integer>(*text) : std::nullopt;
 }
 
 /// A topic name that may be used in requests: empty if Kafka does not allow the name.
