@@ -16,7 +16,6 @@
 #include "kafka/access/key_files.h"
 #include "kafka/client/client_support.h"
 #include "service/process/process_limits.h"
-#include "service/process/process_threads.h"
 
 namespace laneway::app {
 namespace {

@@ -13,7 +13,6 @@
 #include "kafka/libraries.h"
 #include "lane/shared/memory_plan.h"
 #include "service/process/process_limits.h"
-#include "service/process/process_threads.h"
 
 namespace laneway::app {
 namespace {

@@ -19,7 +19,6 @@
 #include "kafka/access/key_files.h"
 #include "kafka/client/client_support.h"
 #include "service/process/process_limits.h"
-#include "service/process/process_threads.h"
 #include "service/service.h"
 #include "telemetry/journal_entry.h"
 #include "telemetry/log.h"

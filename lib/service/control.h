@@ -15,6 +15,9 @@ struct ControlRequest {
   std::int64_t offset = -1;                 ///< skip
   std::string reason{};                     ///< skip
   bool here = false;                        ///< suspend: only in this process
+
+  /// "orders", "orders:3"
+  std::string target() const { return partition ? topic + ':' + std::to_string(*partition) : topic; }
 };
 
 struct ControlAnswer {

@@ -1,4 +1,5 @@
-// One lane at one moment, for tables, status and readiness: plain numbers, read from what its loop publishes.
+// One lane at one moment, for tables, status, metrics and readiness: plain numbers, read from what its loop
+// publishes. Threads: any.
 #pragma once
 
 #include <algorithm>
@@ -6,19 +7,16 @@
 #include <string>
 #include <vector>
 
+#include "base/histogram.h"
 #include "base/time.h"
 #include "lane/stage/stages.h"
 #include "lane/state/lane_state.h"
 
-namespace laneway::service {
-
-/// The state in words. `paused` is a hold of the service's own that has lasted, so a lane that an operator
-/// has suspended is neither held nor paused.
-inline const char* state_in_words(lane::State state, lane::HoldBits reasons) {
-  const bool holds = state == lane::State::held || state == lane::State::paused;
-  const bool suspended = (reasons & lane::bit(lane::Hold::suspended)) != 0;
-  return holds && suspended ? "suspended" : lane::name_of(state);
+namespace laneway::lane {
+class Lane;
 }
+
+namespace laneway::service {
 
 struct LaneView {
   /// A younger record holds back commits too, as every record does for a while.
@@ -32,6 +30,7 @@ struct LaneView {
   std::int64_t lag = -1;              ///< records that are not finished; -1 if not known
   std::uint64_t finished_beyond = 0;  ///< finished records above the oldest one that is not finished
   std::uint32_t queued = 0;           ///< also those that wait in the lane for a named pool
+  std::uint32_t queued_in_pools = 0;  ///< without those
   std::uint32_t queue_capacity = 0;
   std::uint32_t in_flight = 0;
   std::uint32_t workers = 0;  ///< the most that may run
@@ -45,6 +44,8 @@ struct LaneView {
   std::uint64_t finished = 0;         ///< done, or acknowledged by a retry or dead-letter topic
   std::uint64_t dead_letters = 0;     ///< acknowledged
   std::uint32_t free_workers = 0;     ///< workers without a record
+  std::uint32_t threads = 0;          ///< of its workers, that exist
+  std::uint32_t active_threads = 0;   ///< that run a record
   std::uint64_t processed_bytes = 0;  ///< keys and values of finished records
   Duration work{};                    ///< time that its workers worked since the assignment
   std::uint64_t refused_threads = 0;  ///< workers that the system did not let it start
@@ -57,9 +58,16 @@ struct LaneView {
   bool due = true;         ///< false while the oldest record waits for the end of that delay
   std::vector<lane::PoolView> pools{};  ///< the named pools; the numbers above are of all pools together
 
+  /// Without the workers of stuck attempts, because others have replaced them.
+  std::uint32_t used_workers() const { return workers - std::min(workers, free_workers); }
   bool held_by(lane::Hold reason) const { return (hold_bits & lane::bit(reason)) != 0; }
-  const char* state_in_words() const { return service::state_in_words(state, hold_bits); }
   bool suspended() const { return held_by(lane::Hold::suspended); }
+  /// `paused` is a hold of the service's own that has lasted, so a lane that an operator has suspended is
+  /// neither held nor paused.
+  const char* state_in_words() const {
+    const bool holds = state == lane::State::held || state == lane::State::paused;
+    return holds && suspended() ? "suspended" : lane::name_of(state);
+  }
   /// An old record holds back the commits of records that are finished.
   bool commits_blocked() const { return finished_beyond > 0 && oldest_age >= blocked_after; }
   /// Whether it has records that will call the downstream; also if it does not know. What an operator has
@@ -81,6 +89,13 @@ struct LaneView {
     return state == lane::State::running || state == lane::State::held || state == lane::State::paused;
   }
 };
+
+/// `member`: the place of its loop.
+LaneView view_of(const lane::Lane& lane, std::size_t member);
+/// Of all its pools together: from the start of an attempt to its answer, and from the submission to the
+/// start.
+Histogram::Snapshot durations_of(const lane::Lane& lane);
+Histogram::Snapshot queue_waits_of(const lane::Lane& lane);
 
 /// Whether any record waits for a downstream: that of the service, or that of the named pool.
 inline bool any_waits(const std::vector<LaneView>& lanes, const std::string& pool = {}) {

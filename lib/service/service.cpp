@@ -4,6 +4,9 @@
 #include <chrono>
 #include <optional>
 
+#include "config/client/client_keys.h"
+#include "config/rules/consumed_topics.h"
+#include "config/text.h"
 #include "handler/forward/forward_handler.h"
 #include "handler/registry.h"
 #include "kafka/access/key_files.h"
@@ -12,7 +15,6 @@
 #include "service/service_implementation.h"
 #include "service/status/families.h"
 #include "service/topics/forward_topics.h"
-#include "service/topics/subscription.h"
 #include "telemetry/log.h"
 
 namespace laneway::service {
@@ -22,6 +24,27 @@ constexpr Duration exit_slack = milliseconds(3500);     // of the 5 s after the 
 constexpr Duration retry_interval = milliseconds(300);  // while the start waits for brokers and topics
 constexpr Duration one_question = seconds(1);           // to the brokers, while the start waits
 constexpr Duration live_limit = seconds(10);
+constexpr std::size_t most_named = 20;  // topics that a pattern leaves out
+
+/// What the members subscribe to. `topics`: those that the start has found, with the retry topics.
+lane::TopicSubscription subscription_to(const config::Config& config,
+                                        const std::vector<kafka::TopicInfo>& topics) {
+  lane::TopicSubscription subscription;
+  for (const auto& topic : topics) subscription.names.push_back(topic.name);
+  if (!config.topics_by_pattern()) return subscription;
+  subscription.pattern = std::make_shared<const config::ConsumedTopics>(config);
+  subscription.interval = config::topic_look_up_interval(config.kafka);
+  return subscription;
+}
+
+/// Logs the topics that a pattern leaves out, if any; a long list is cut.
+void report_left_out(std::vector<std::string> topics) {
+  if (topics.empty()) return;
+  const auto count = topics.size();
+  topics.resize(std::min(count, most_named));
+  telemetry::info("the pattern in topics leaves topics out",
+                  {{"count", count}, {"topics", config::join(topics, ", ")}});
+}
 
 bool all_ended(const Loops& loops) {
   return std::all_of(loops.begin(), loops.end(), [](const auto& loop) { return loop->ended(); });
@@ -177,40 +200,13 @@ Status Service::Implementation::start_members() {
 RunningParts Service::Implementation::parts() {
   MutexLock lock(mutex);
   RunningParts parts{members, in_force, waits_for, &stops, totals.dead_letters.get(), totals.abandoned.get()};
-  if (!waits_for.empty()) return parts;
-  parts.stages = &stages;
+  if (waits_for.empty()) parts.stages = &stages;
   return parts;
 }
 
 void Service::Implementation::report_standstill(Duration length) {
   telemetry::warn("the process stood still",
                   {{"ms", length}, {"hint", "SIGSTOP, a suspended machine, or no processor time"}});
-}
-
-/// To be called once the service has started.
-std::vector<const kafka::Renewals*> Service::Implementation::renewals() const {
-  std::vector<handler::Handler*> writers{forward.get()};
-  for (std::size_t i = 0; i < stages.size(); ++i) writers.push_back(&stages.handler(i));
-  return renewals_of(writers);
-}
-
-/// Allowed only between the start and the end, while everything that is changed here exists.
-Status Service::Implementation::change(const config::Config& wanted) {
-  const auto now = SteadyClock::now();
-  MutexLock lock(mutex);
-  if (!waits_for.empty() || stops.load() > 0)
-    return Error{ErrorKind::unavailable,
-                 "the service " + (stops.load() > 0 ? "is stopping" : "has not started: " + waits_for),
-                 "try again when the service consumes"};
-  in_force = std::make_shared<config::Config>(wanted);
-  stages.change(wanted, now);
-  context.stages = stages.for_lanes(wanted);
-  context.lanes = wanted.lanes;  // for members that are created later
-  context.retry = wanted.retry;
-  context.ledger = wanted.ledger;
-  for (const auto& loop : members) loop->follow(in_force);
-  observer.reloaded();
-  return {};
 }
 
 /// Why new members must take over; null if they need not.
@@ -314,7 +310,25 @@ void Service::stop() { implementation_->stop(); }
 
 std::shared_ptr<const config::Config> Service::settings() const { return implementation_->settings(); }
 
-Status Service::change(const config::Config& wanted) { return implementation_->change(wanted); }
+/// Allowed only between the start and the end, while everything that is changed here exists.
+Status Service::change(const config::Config& wanted) {
+  auto& self = *implementation_;
+  MutexLock lock(self.mutex);
+  if (!self.waits_for.empty() || self.stops.load() > 0)
+    return Error{
+        ErrorKind::unavailable,
+        "the service " + (self.stops.load() > 0 ? "is stopping" : "has not started: " + self.waits_for),
+        "try again when the service consumes"};
+  self.in_force = std::make_shared<config::Config>(wanted);
+  self.stages.change(wanted, SteadyClock::now());
+  self.context.stages = self.stages.for_lanes(wanted);
+  self.context.lanes = wanted.lanes;  // for members that are created later
+  self.context.retry = wanted.retry;
+  self.context.ledger = wanted.ledger;
+  for (const auto& loop : self.members) loop->follow(self.in_force);
+  self.observer.reloaded();
+  return {};
+}
 
 Ended Service::wait() {
   auto& self = *implementation_;
@@ -340,16 +354,22 @@ Ended Service::wait() {
 std::vector<telemetry::Family> Service::families() const {
   auto& self = *implementation_;
   const auto parts = self.parts();
-  const bool started = parts.stages != nullptr;
-  auto families =
-      families_of(parts, self.silences, started ? self.renewals() : std::vector<const kafka::Renewals*>(),
-                  self.spans(), self.brokers.load(), self.opened_journal());
-  self.observer.add_metrics(parts, families);
+  Counting counting{.silences = self.silences,
+                    .spans = self.spans(),
+                    .brokers = self.brokers.load(),
+                    .journal = self.opened_journal()};
+  if (parts.stages != nullptr) counting.handlers.push_back(self.forward.get());
+  for (std::size_t i = 0; parts.stages != nullptr && i < parts.stages->size(); ++i)
+    counting.handlers.push_back(&parts.stages->handler(i));
+  auto families = families_of(parts, self.observer, counting);
   self.series_cap.apply(families);
   return families;
 }
 
-Status Service::reopen_journal() { return implementation_->reopen_journal(); }
+Status Service::reopen_journal() {
+  auto* const opened = implementation_->opened_journal();
+  return opened == nullptr ? Status() : opened->reopen();
+}
 
 std::vector<LaneView> Service::snapshot() const { return views_of(implementation_->loops()); }
 

@@ -50,7 +50,6 @@ struct Service::Implementation {
     MutexLock lock(mutex);
     return in_force;
   }
-  Status change(const config::Config& wanted) EXCLUDES(mutex);
   const char* watch();
   const char* why_renew();
   Status renew_members(const char* why) EXCLUDES(mutex);
@@ -70,11 +69,6 @@ struct Service::Implementation {
     MutexLock lock(mutex);
     return journal.get();
   }
-  Status reopen_journal() {
-    auto* const opened = opened_journal();
-    return opened == nullptr ? Status() : opened->reopen();
-  }
-  std::vector<const kafka::Renewals*> renewals() const;
 
   const config::Config config;  // as at the start; settings that change while the service runs: settings()
   StatusObserver observer;

@@ -8,22 +8,11 @@
 
 #include "base/time.h"
 #include "config/config.h"
-#include "lane/state/lane_detail.h"
 #include "service/downstream_status.h"
-#include "service/lane_view.h"
 #include "service/pools/pool_status.h"
 #include "service/ready/readiness.h"
 
 namespace laneway::service {
-
-/// One lane in the status.
-struct LaneStatus {
-  LaneView view;
-  double rate = 0;              ///< records done per second, over the last ten seconds
-  double dead_letter_rate = 0;  ///< dead letters per second, likewise
-  lane::LaneDetail detail;
-  bool error_is_over = false;  ///< detail.last_error is history (lane_history.h)
-};
 
 /// Totals of all members; all but the dead letters start again when the members do, for example when a topic
 /// has grown.
@@ -42,7 +31,7 @@ struct ServiceStatus {
   std::size_t members = 0;
   std::optional<DownstreamStatus> downstream;  ///< nullopt until the service has started
   Totals totals;
-  std::vector<LaneStatus> lanes;
+  std::vector<LaneFacts> lanes;
   std::vector<PoolStatus> pools;  ///< named pools; empty without any
   Readiness readiness;
   config::Lanes settings;

@@ -32,7 +32,7 @@ bool has_lanes(const Service& service, std::size_t count) {
 }
 
 /// The lane of this partition; nothing when it is not here.
-std::optional<LaneStatus> lane_of(const Service& service, std::int32_t partition) {
+std::optional<LaneFacts> lane_of(const Service& service, std::int32_t partition) {
   for (auto& lane : service.status().lanes)
     if (lane.view.partition == partition) return std::move(lane);
   return std::nullopt;

@@ -7,7 +7,7 @@
 #include "catch.h"
 #include "lane/commit/stored_commit.h"
 #include "lane/ledger/completion_map.h"
-#include "service/process/process_threads.h"
+#include "service/process/process_limits.h"
 #include "service/support.h"
 #include "telemetry/series_cap.h"
 

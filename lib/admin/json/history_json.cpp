@@ -4,25 +4,6 @@
 #include <nlohmann/json.hpp>
 
 namespace laneway::admin {
-namespace {
-
-const char* word_for(service::TimelineEvent::Level level) {
-  using Level = service::TimelineEvent::Level;
-  switch (level) {
-    case Level::good:
-      return "good";
-    case Level::warn:
-      return "warn";
-    case Level::bad:
-      return "bad";
-    case Level::plain:
-      break;
-  }
-  return "plain";
-}
-
-}  // namespace
-
 std::string history_json(const service::TimelineNews& news) {
   nlohmann::ordered_json json{
       {"started", news.started_ms},
@@ -37,11 +18,12 @@ std::string history_json(const service::TimelineNews& news) {
                                sample.ready, name_of(sample.breaker), sample.dead_letters,
                                sample.rebalances});
   for (const auto& event : news.events)
-    json["events"].push_back({{"id", event.id},
-                              {"at_ms", event.at_ms},
-                              {"since_ms", event.since_ms},
-                              {"level", word_for(event.level)},
-                              {"text", event.text}});
+    json["events"].push_back(
+        {{"id", event.id},
+         {"at_ms", event.at_ms},
+         {"since_ms", event.since_ms},
+         {"level", service::TimelineEvent::level_names[static_cast<std::size_t>(event.level)]},
+         {"text", event.text}});
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
 }
 

@@ -32,7 +32,7 @@ Json json_of(const service::Readiness& readiness) {
 
 /// `attempts`: the number of the running attempt, else of the last one. `error`: of `failed_attempt`. Null if
 /// all records are finished. Without the lane's own answer, only the age is known.
-Json oldest_of(const service::LaneStatus& lane) {
+Json oldest_of(const service::LaneFacts& lane) {
   if (const auto& oldest = lane.detail.oldest) {
     Json json{{"offset", oldest->offset},
               {"age_seconds", rounded(oldest->age)},
@@ -49,7 +49,7 @@ Json oldest_of(const service::LaneStatus& lane) {
 }
 
 /// `record`: in the notation that `laneway skip` accepts. `over`: the lane has gone on since.
-Json last_error_of(const service::LaneStatus& lane) {
+Json last_error_of(const service::LaneFacts& lane) {
   const auto& last = lane.detail.last_error;
   if (!last) return nullptr;
   return {{"record",
@@ -67,7 +67,7 @@ Json json_of(const std::vector<lane::HeldBy>& held) {
   return reasons;
 }
 
-Json json_of(const service::LaneStatus& lane) {
+Json json_of(const service::LaneFacts& lane) {
   const auto& view = lane.view;
   Json json{{"topic", view.topic},
             {"partition", view.partition},

@@ -37,10 +37,9 @@ void UsageHistory::add(Lane& lane, const LaneView& view, TimePoint now) {
   LaneSlice& current = lane.slices.back();
   if (current.lag < 0) current.lag = view.lag;
   ++current.samples;
-  const auto used = view.workers - std::min(view.workers, view.free_workers);
   if (view.free_workers == 0) ++current.all_busy;
   if (2 * view.free_workers >= view.workers) ++current.idle;
-  current.used += used;
+  current.used += view.used_workers();
   current.outstanding += view.queued + view.in_flight;
   for (const auto& reason : lane::hold_reasons)
     if (view.held_by(reason.hold)) ++current.held[lane::index_of(reason.hold)];

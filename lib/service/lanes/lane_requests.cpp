@@ -8,7 +8,6 @@
 
 #include "base/mutex.h"
 #include "config/text.h"
-#include "service/pools/lane_pools.h"
 #include "telemetry/log.h"
 
 namespace laneway::service {
@@ -19,57 +18,12 @@ using Kind = ControlAnswer::Kind;
 
 constexpr std::size_t most_listed = 50;
 
-LaneView view_of(const lane::Lane& lane, std::size_t member) {
-  const auto& stats = lane.stats();
-  const auto pools = pools_of(lane);
-  LaneView view;
-  view.member = member;
-  view.topic = lane.partition().topic;
-  view.partition = lane.partition().partition;
-  view.epoch = lane.epoch();
-  view.state = stats.state.get();
-  view.lag = stats.lag.get();
-  view.finished_beyond = stats.finished_beyond.get();
-  view.pools = lane.pool_views();
-  view.queued = pools.queued;
-  for (const auto& pool : view.pools) view.queued += static_cast<std::uint32_t>(pool.waiting);
-  view.queue_capacity = pools.queue_capacity;
-  view.in_flight = pools.in_flight;
-  view.workers = pools.slots;
-  view.waiting_retries = stats.waiting_retries.get();
-  view.done = stats.outcomes[0].get();
-  view.committed = stats.committed.offset.get();
-  view.stored_decision_ms = stats.committed.decision_ms.get();
-  view.holds = stats.holds.get();
-  view.pauses = stats.pauses.get();
-  view.delivered = stats.delivered_offset.get();
-  view.finished = view.done + stats.retry_topics.get();
-  for (const auto& letters : stats.dead_letters) view.dead_letters += letters.get();
-  view.finished += view.dead_letters;
-  view.processed_bytes = stats.processed_bytes.get();
-  view.free_workers = pools.free;
-  view.work = durations_of(lane).sum;
-  view.stuck = pools.stuck;
-  view.refused_threads = pools.start_failures;
-  view.hold_bits = stats.hold_bits.get();
-  view.silent = Duration(stats.silent_ns.get());
-  view.retry_delay = lane.retry_delay();
-  view.due = Duration(stats.oldest.due_ns.get()) <= SteadyClock::now().time_since_epoch();
-  const auto since = stats.oldest.since_ns.get();
-  if (since != 0) view.oldest_age = SteadyClock::now() - TimePoint(Duration(since));
-  return view;
-}
-
-std::string name_of(const ControlRequest& request) {
-  return request.partition ? request.topic + ':' + std::to_string(*request.partition) : request.topic;
-}
-
 bool is_about(const ControlRequest& request, const LaneView& lane) {
   return lane.topic == request.topic && (!request.partition || lane.partition == *request.partition);
 }
 
 ControlAnswer not_found(const ControlRequest& request, const std::vector<LaneView>& lanes) {
-  std::string text = name_of(request) + " is not a lane of this process; ";
+  std::string text = request.target() + " is not a lane of this process; ";
   if (request.action == Action::resume)
     text += "a suspension goes with its partition, so resume it at the instance that has the partition now; ";
   if (lanes.empty()) return {Kind::not_found, text + "the process has no lanes now"};
@@ -122,7 +76,7 @@ ControlAnswer set_suspended(const Loops& loops, lane::Suspensions& suspensions, 
     changed = suspensions.set_here(request.topic, request.partition, suspended) || changed;
   if (!request.here) suspensions.decide(request.topic, request.partition, {suspended, wall_clock_ms()});
   for (const auto& loop : loops) loop->suspensions_changed();
-  const std::string name = name_of(request);
+  const std::string name = request.target();
   telemetry::warn(suspended ? "suspend requested" : "resume requested",
                   {{"topic", request.topic},
                    {"partition", request.partition ? std::to_string(*request.partition) : "all"},

@@ -70,6 +70,15 @@ std::vector<lane::StageContext> SharedStages::for_lanes(const config::Config& co
   return all;
 }
 
+std::vector<WatchedDownstream> SharedStages::watched(const config::Config& config) const {
+  const auto stages = config::stages_of(config);
+  std::vector<WatchedDownstream> all;
+  for (std::size_t i = 0; i < parts_.size(); ++i)
+    all.push_back({parts_[i]->downstream.get(), &rate(i), stages[i].breaker.failures > 0, parts_[i]->name,
+                   parts_[i]->adaptive.get()});
+  return all;
+}
+
 void SharedStages::change(const config::Config& wanted, TimePoint now) {
   process_rate_->change(wanted.rate, now);
   const auto stages = config::stages_of(wanted);

@@ -15,6 +15,7 @@
 #include "handler/handler.h"
 #include "lane/shared/lane_context.h"
 #include "pool/permits.h"
+#include "service/downstream_status.h"
 
 namespace laneway::service {
 
@@ -29,14 +30,9 @@ class SharedStages {
   std::size_t size() const { return parts_.size(); }
   const std::string& name(std::size_t stage) const { return parts_[stage]->name; }
   handler::Handler& handler(std::size_t stage) const { return *parts_[stage]->handler; }
-  lane::Downstream& downstream(std::size_t stage) const { return *parts_[stage]->downstream; }
-  /// The rate of a stage without a name is that of the process.
-  lane::RateLimiter& rate(std::size_t stage) const {
-    return parts_[stage]->rate ? *parts_[stage]->rate : *process_rate_;
-  }
+  /// The downstream of each stage. `config`: the settings in force.
+  std::vector<WatchedDownstream> watched(const config::Config& config) const;
   lane::RateLimiter& process_rate() const { return *process_rate_; }
-  /// Null if the number of workers is fixed.
-  lane::AdaptiveLimit* adaptive(std::size_t stage) const { return parts_[stage]->adaptive.get(); }
   /// Null if the stage has no subscribers.
   lane::Subscribers* subscribers(std::size_t stage) const { return parts_[stage]->subscribers.get(); }
 
@@ -53,6 +49,11 @@ class SharedStages {
   std::optional<Error> fatal() const;
 
  private:
+  /// The rate of a stage without a name is that of the process.
+  lane::RateLimiter& rate(std::size_t stage) const {
+    return parts_[stage]->rate ? *parts_[stage]->rate : *process_rate_;
+  }
+
   struct Parts {
     std::string name;
     std::unique_ptr<handler::Handler> made;  // null if the program does the work

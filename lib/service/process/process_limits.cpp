@@ -4,13 +4,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <fstream>
+#include <latch>
 #include <limits>
 #include <system_error>
 #include <thread>
 
-#include "base/mutex.h"
 #include "base/shortage.h"
-#include "service/process/process_threads.h"
+#include "config/pools/pool_scope.h"
+#include "handler/registry.h"
 
 namespace laneway::service {
 namespace {
@@ -26,43 +28,70 @@ constexpr auto no_limit = std::numeric_limits<std::uint64_t>::max();
 
 std::uint64_t limit_of(rlim_t limit) { return limit == RLIM_INFINITY ? no_limit : std::uint64_t{limit}; }
 
-/// Threads wait here until all have started.
-class Gate {
- public:
-  void wait() EXCLUDES(mutex_) {
-    MutexLock lock(mutex_);
-    while (!open_) opened_.wait(mutex_);
-  }
-  void open() EXCLUDES(mutex_) {
-    {
-      MutexLock lock(mutex_);
-      open_ = true;
-    }
-    opened_.notify_all();
-  }
-
- private:
-  Mutex mutex_;
-  Condition opened_;
-  bool open_ GUARDED_BY(mutex_) = false;
+/// A handler of the process, and the most of its records that run at once in one partition.
+struct HandlerAtWork {
+  handler::Resources resources;
+  std::uint64_t workers;
 };
+
+/// The service's handler, or those of its named pools with their pools for retries.
+std::vector<HandlerAtWork> handlers_at_work(const config::Config& config) {
+  std::vector<HandlerAtWork> all;
+  for (const auto& pool : config::stages_of(config))
+    all.push_back({handler::resources_of(pool.handler.value_or(config.handler)),
+                   std::uint64_t{pool.workers} + pool.retry_workers});
+  return all;
+}
 
 /// How many of `wanted` threads can run at once; `refusal` is the reason if there are fewer.
 std::uint64_t try_threads(std::uint64_t wanted, std::string& refusal) {
-  Gate gate;
+  std::latch all_started(1);
   std::vector<std::thread> threads;
   threads.reserve(wanted);
   try {
-    while (threads.size() < wanted) threads.emplace_back([&gate] { gate.wait(); });
+    while (threads.size() < wanted) threads.emplace_back([&] { all_started.wait(); });
   } catch (const std::system_error& error) {
     refusal = shortage_of(error.code().value()).value_or(error.what());
   }
-  gate.open();
+  all_started.count_down();
   for (auto& thread : threads) thread.join();
   return threads.size();
 }
 
 }  // namespace
+
+std::uint64_t named_brokers(const config::Config& config) {
+  const std::string& servers = config.client("bootstrap.servers");
+  return 1 + static_cast<std::uint64_t>(std::count(servers.begin(), servers.end(), ','));
+}
+
+/// A client has its main thread, one for each broker and one for each name in bootstrap.servers. Each member
+/// has the client with a thread for the group's coordinator, the loop, and its helper for requests. In
+/// addition there are main, signals, watchdog, the clock and the admin server's nine threads.
+ExpectedThreads expected_threads(const config::Config& config, std::uint64_t partitions,
+                                 std::uint64_t brokers) {
+  const auto client = 1 + named_brokers(config) + brokers;
+  const std::uint64_t own = 4 + (config.admin.enabled ? 9 : 0) + (config.trace.otlp.empty() ? 0 : 1);
+  std::uint64_t producers = config.dead_letter.enabled() ? 1 : 0;
+  std::uint64_t of_handlers = 0;
+  ExpectedThreads expected;
+  for (const auto& [handler, workers] : handlers_at_work(config)) {
+    if (handler.workers) expected.workers += partitions * workers;
+    if (handler.produces) ++producers;
+    of_handlers += handler.threads;
+  }
+  expected.clients = config.consumers * (client + 1) + producers * client;
+  expected.all = expected.clients + config.consumers * 2 + expected.workers + of_handlers + own;
+  if (of_handlers > 0) expected.senders = of_handlers;
+  return expected;
+}
+
+std::optional<std::uint64_t> process_threads() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("Threads:")) return std::stoull(line.substr(8));
+  return std::nullopt;
+}
 
 ExpectedDescriptors expected_descriptors(const config::Config& config, std::uint64_t partitions,
                                          std::uint64_t brokers) {

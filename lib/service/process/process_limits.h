@@ -1,10 +1,11 @@
 // The descriptors and threads that the process needs, compared with what it may have.
 //
-// Threads: any. Only check_limits() does more than arithmetic and reading limits: it starts threads, and
-// waits for them to end.
+// Threads: any. process_threads() reads a file of /proc. Only check_limits() does more than arithmetic and
+// reading limits: it starts threads, and waits for them to end.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,22 @@
 #include "config/config.h"
 
 namespace laneway::service {
+
+/// The number of brokers in bootstrap.servers: the best guess before a broker has answered. Pure.
+std::uint64_t named_brokers(const config::Config& config);
+
+struct ExpectedThreads {
+  std::uint64_t workers = 0;
+  std::uint64_t senders = 1;  ///< if there are no workers
+  std::uint64_t clients = 0;  ///< threads of the Kafka clients: their main threads, and one for each broker
+  std::uint64_t all = 0;      ///< about the most; includes workers and clients
+};
+/// With all workers of `partitions` lanes running. Pure.
+ExpectedThreads expected_threads(const config::Config& config, std::uint64_t partitions,
+                                 std::uint64_t brokers);
+
+/// nullopt if the system does not report the number.
+std::optional<std::uint64_t> process_threads();
 
 struct ExpectedDescriptors {
   std::uint64_t least = 0;  ///< nothing works with fewer

@@ -12,7 +12,6 @@
 // Pure: everything, times too, is given in.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,11 +53,15 @@ struct MemberFacts {
   bool idle() const { return assigned && lanes + awaited_offsets == 0; }
 };
 
+/// What is known of a lane, for the readiness and for the status.
 struct LaneFacts {
   LaneView view;
   Duration without_progress{};
   Duration held{};
   lane::LaneDetail detail;
+  double rate = 0;              ///< records done per second, over the last ten seconds
+  double dead_letter_rate = 0;  ///< dead letters per second, likewise
+  bool error_is_over = false;   ///< detail.last_error is history (lane_history.h)
 };
 
 struct Facts {

@@ -7,7 +7,6 @@
 #include "base/shortage.h"
 #include "config/pools/pool_scope.h"
 #include "handler/registry.h"
-#include "service/ready/readiness_metrics.h"
 #include "telemetry/log.h"
 
 namespace laneway::service {
@@ -24,23 +23,6 @@ Duration processor_time() {
   timespec time{};
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
   return seconds(time.tv_sec) + nanoseconds(time.tv_nsec);
-}
-
-std::vector<MemberFacts> members_of(const Loops& loops) {
-  const auto now = SteadyClock::now();
-  const auto since = [&](const lane::Relaxed<std::int64_t>& stamp) {
-    return stamp.get() == 0 ? Duration::zero() : now - TimePoint(Duration(stamp.get()));
-  };
-  std::vector<MemberFacts> members;
-  for (const auto& loop : loops) {
-    const auto& stats = loop->stats();
-    members.push_back(
-        {stats.has_assignment.get(), since(stats.no_broker_since_ns), since(stats.no_coordinator_since_ns),
-         since(stats.joining_since_ns), loop->broker_error(), loop->lanes().size(),
-         stats.throttled_at_ns.get() != 0 && since(stats.throttled_at_ns) < throttle_memory,
-         stats.without_topics.get(), stats.awaited_offsets.get(), since(stats.awaiting_offsets_since_ns)});
-  }
-  return members;
 }
 
 /// Whether each member has an assignment; none has one while the members are made.
@@ -87,22 +69,23 @@ std::vector<LaneView> views_of(const Facts& facts) {
   return views;
 }
 
-std::size_t idle_members(const Loops& loops) {
-  const auto members = members_of(loops);
-  return static_cast<std::size_t>(
-      std::count_if(members.begin(), members.end(), [](const auto& member) { return member.idle(); }));
-}
-
 }  // namespace
 
-std::vector<WatchedDownstream> RunningParts::downstreams() const {
-  std::vector<WatchedDownstream> all;
-  if (stages == nullptr) return all;
-  const auto in_force = config::stages_of(*settings);
-  for (std::size_t i = 0; i < stages->size(); ++i)
-    all.push_back({&stages->downstream(i), &stages->rate(i), in_force[i].breaker.failures > 0,
-                   stages->name(i), stages->adaptive(i)});
-  return all;
+std::vector<MemberFacts> members_of(const Loops& loops) {
+  const auto now = SteadyClock::now();
+  const auto since = [&](const lane::Relaxed<std::int64_t>& stamp) {
+    return stamp.get() == 0 ? Duration::zero() : now - TimePoint(Duration(stamp.get()));
+  };
+  std::vector<MemberFacts> members;
+  for (const auto& loop : loops) {
+    const auto& stats = loop->stats();
+    members.push_back(
+        {stats.has_assignment.get(), since(stats.no_broker_since_ns), since(stats.no_coordinator_since_ns),
+         since(stats.joining_since_ns), loop->broker_error(), loop->lanes().size(),
+         stats.throttled_at_ns.get() != 0 && since(stats.throttled_at_ns) < throttle_memory,
+         stats.without_topics.get(), stats.awaited_offsets.get(), since(stats.awaiting_offsets_since_ns)});
+  }
+  return members;
 }
 
 bool StatusObserver::is_due(TimePoint now) {
@@ -116,7 +99,8 @@ void StatusObserver::observe(const RunningParts& parts) {
   const auto now = SteadyClock::now();
   if (!is_due(now)) return;
   const auto lanes = views_of(parts.loops);
-  const auto idle = idle_members(parts.loops);
+  const auto members = members_of(parts.loops);
+  const auto idle = std::count_if(members.begin(), members.end(), [](const auto& one) { return one.idle(); });
   if (parts.stages != nullptr) parts.stages->settle(now);
   report_refused_threads(lanes);
   Look look{lanes, totals_of(parts.loops, parts.dead_letters), worst_of(statuses_of(parts, lanes)), {}};
@@ -124,7 +108,7 @@ void StatusObserver::observe(const RunningParts& parts) {
   MutexLock lock(mutex_);
   history_.observe(lanes, now);
   lost_.observe(lanes, assigned_of(parts));
-  usage_.observe(lanes, parts.loops.size(), idle, processor_time(), now);
+  usage_.observe(lanes, members.size(), static_cast<std::size_t>(idle), processor_time(), now);
   record(look, now);
 }
 
@@ -214,9 +198,12 @@ Facts StatusObserver::facts(const RunningParts& parts) const {
   for (const auto& downstream : statuses_of(parts, lanes))
     if (downstream.out) facts.breakers.push_back(outage_in_words(downstream, wall_clock_ms()));
   MutexLock lock(mutex_);
-  for (const auto& lane : lanes)
+  for (const auto& lane : lanes) {
+    auto& detail = details[lane.epoch];
+    const bool over = history_.error_is_over(lane, detail);
     facts.lanes.push_back({lane, history_.without_progress(lane, now), history_.held(lane, now),
-                           std::move(details[lane.epoch])});
+                           std::move(detail), history_.rate(lane), history_.dead_letter_rate(lane), over});
+  }
   return facts;
 }
 
@@ -224,13 +211,10 @@ Readiness StatusObserver::readiness(const RunningParts& parts) const {
   return judge(facts(parts), limits(parts));
 }
 
-void StatusObserver::add_metrics(const RunningParts& parts, std::vector<telemetry::Family>& families) const {
-  families.push_back(reason_family(readiness(parts)));
-  for (auto& family : member_families(members_of(parts.loops))) families.push_back(std::move(family));
-  families.push_back(start_family(created_ms_));
+std::vector<LaneView> StatusObserver::lost(const RunningParts& parts) const {
   const auto lanes = views_of(parts.loops);
   MutexLock lock(mutex_);
-  add_lost_lanes(families, lost_.of(lanes, assigned_of(parts)));
+  return lost_.of(lanes, assigned_of(parts));
 }
 
 ServiceStatus StatusObserver::status(const RunningParts& parts) const {
@@ -255,11 +239,7 @@ ServiceStatus StatusObserver::status(const RunningParts& parts) const {
   status.advice = advise(usage_.usage(), advised);
   for (std::size_t i = 0; i < status.pools.size(); ++i)
     for (const auto& lane : facts.lanes) status.pools[i].rate += history_.pool_rate(lane.view, i);
-  for (auto& lane : facts.lanes) {
-    const bool over = history_.error_is_over(lane.view, lane.detail);
-    status.lanes.push_back({lane.view, history_.rate(lane.view), history_.dead_letter_rate(lane.view),
-                            std::move(lane.detail), over});
-  }
+  status.lanes = std::move(facts.lanes);
   return status;
 }
 

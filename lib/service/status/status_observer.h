@@ -8,7 +8,6 @@
 
 #include <atomic>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,7 +23,6 @@
 #include "service/service_status.h"
 #include "service/timeline/changes.h"
 #include "service/timeline/timeline.h"
-#include "telemetry/metrics.h"
 
 namespace laneway::service {
 
@@ -41,8 +39,12 @@ struct RunningParts {
   SharedStages* stages = nullptr;  ///< null until the service has started
 
   /// Of each stage; empty until the service has started.
-  std::vector<WatchedDownstream> downstreams() const;
+  std::vector<WatchedDownstream> downstreams() const {
+    return stages == nullptr ? std::vector<WatchedDownstream>() : stages->watched(*settings);
+  }
 };
+
+std::vector<MemberFacts> members_of(const Loops& loops);
 
 class StatusObserver {
  public:
@@ -55,9 +57,10 @@ class StatusObserver {
   Readiness readiness(const RunningParts& parts) const EXCLUDES(mutex_);
   ServiceStatus status(const RunningParts& parts) const EXCLUDES(mutex_);
   TimelineNews timeline(std::uint64_t known) const EXCLUDES(mutex_);
-  /// Adds what alerts on readiness need (readiness_metrics.h) to the families of the lanes.
-  void add_metrics(const RunningParts& parts, std::vector<telemetry::Family>& families) const
-      EXCLUDES(mutex_);
+  /// What was last known of the lanes that are lost.
+  std::vector<LaneView> lost(const RunningParts& parts) const EXCLUDES(mutex_);
+  /// When the process started, in ms since 1970.
+  std::int64_t created_ms() const { return created_ms_; }
   /// Carries out what an operator requests, and notes it in the timeline.
   ControlAnswer control(const Loops& loops, lane::Suspensions& suspensions, const ControlRequest& request)
       EXCLUDES(mutex_);

@@ -61,8 +61,7 @@ void Changes::requested(const ControlRequest& request, const ControlAnswer& answ
   using Action = ControlRequest::Action;
   const bool carried_out = answer.kind == ControlAnswer::Kind::done && answer.changed;
   if (!carried_out && answer.kind != ControlAnswer::Kind::accepted) return;
-  std::string name = request.topic;
-  if (request.partition) name += ':' + std::to_string(*request.partition);
+  const auto name = request.target();
   if (request.action == Action::suspend)
     return add({Level::warn, name + " is suspended."}, wall_ms, timeline);
   if (request.action == Action::resume)

@@ -11,6 +11,7 @@
 // what was kept is moved back too, so that distances stay right. Pure: times are given in. Not thread-safe.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -36,6 +37,7 @@ static_assert(sizeof(TimelineSample) <= 48, "the header says how large a sample 
 
 struct TimelineEvent {
   enum class Level : std::uint8_t { plain, good, warn, bad };
+  static constexpr std::array level_names{"plain", "good", "warn", "bad"};
 
   std::uint64_t id = 0;
   std::uint64_t number = 0;

@@ -15,7 +15,7 @@ ServiceStatus one_lane() {
   status.group = "orders-webhook";
   status.uptime = milliseconds(61234);
   status.members = 2;
-  LaneStatus lane;
+  LaneFacts lane;
   lane.view.topic = "orders";
   lane.view.partition = 3;
   lane.view.state = lane::State::paused;

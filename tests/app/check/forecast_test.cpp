@@ -2,7 +2,7 @@
 
 #include "catch.h"
 #include "kafka/client/client_support.h"
-#include "service/process/process_threads.h"
+#include "service/process/process_limits.h"
 
 using namespace laneway;
 

@@ -2,6 +2,7 @@
 #include "service/lanes/lane_metrics.h"
 
 #include "lane/support.h"
+#include "service/status/families.h"
 
 using namespace laneway;
 using namespace laneway::service;

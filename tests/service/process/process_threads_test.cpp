@@ -1,4 +1,4 @@
-#include "service/process/process_threads.h"
+#include "service/process/process_limits.h"
 
 #include "catch.h"
 

@@ -1,5 +1,5 @@
-// What the metrics report while a service is not ready.
-#include "service/ready/readiness_metrics.h"
+// What the metrics of a service report, also while it is not ready.
+#include "service/status/families.h"
 
 #include <thread>
 
