@@ -5,11 +5,11 @@
 
 #include "app/cli/help.h"
 #include "app/cli/mistakes.h"
-#include "app/cli/numbers.h"
-#include "app/control/command_line.h"
-#include "app/dlq/command_line.h"
+#include "app/cli/option.h"
+#include "app/control/options.h"
+#include "app/dlq/options.h"
 #include "app/exit_code.h"
-#include "app/plan/command_line.h"
+#include "app/plan/options.h"
 #include "app/verbs.h"
 #include "config/output/print.h"
 
@@ -33,17 +33,13 @@ struct Wishes {
 };
 
 void add_source(CLI::App& verb, config::Source& source) {
-  verb.add_option("-c,--config", source.file, "the configuration, a YAML file (required)")
-      ->option_text("FILE")
-      ->check([](const std::string& name) { return std::string(name.empty() ? "the name is empty" : ""); })
+  cli::add_option(verb, "-c,--config", "FILE", source.file, "the configuration, a YAML file (required)",
+                  [](const std::string& name) { return name.empty() ? "the name is empty" : ""; })
       ->required();
-  verb.add_option("--set", source.sets,
-                  "override one key of the configuration; can be repeated; lists are written as in YAML, "
-                  R"(such as 'handler.exec.command=["python3", "work.py"]')")
-      ->option_text("KEY=VALUE")
-      ->expected(1)
-      ->take_all()
-      ->allow_extra_args(false);
+  cli::repeated(
+      cli::add_option(verb, "--set", "KEY=VALUE", source.sets,
+                      "override one key of the configuration; can be repeated; lists are written as in YAML, "
+                      R"(such as 'handler.exec.command=["python3", "work.py"]')"));
 }
 
 void add_run(CLI::App& program, config::Source& source) {
@@ -73,21 +69,18 @@ void add_check(CLI::App& program, config::Source& source, CheckOptions& options)
 void add_demo(CLI::App& program, DemoOptions& options) {
   CLI::App* verb = program.add_subcommand("demo", "Show the service on an embedded Kafka cluster")
                        ->group(cli::group::plan);
-  verb->add_option("--records", options.records, "number of records (default 4000, 100 to 50000)")
-      ->option_text("NUMBER")
-      ->check(cli::whole_number(100, 50000));
-  verb->add_option("--seconds", options.seconds, "approximate duration in seconds (default 20, 3 to 600)")
-      ->option_text("NUMBER")
-      ->check(cli::whole_number(3, 600));
+  cli::add_option(*verb, "--records", "NUMBER", options.records,
+                  "number of records (default 4000, 100 to 50000)", cli::whole_number(100, 50000));
+  cli::add_option(*verb, "--seconds", "NUMBER", options.seconds,
+                  "approximate duration in seconds (default 20, 3 to 600)", cli::whole_number(3, 600));
   verb->footer(cli::footer("", {"laneway demo", "laneway demo --records 10000 --seconds 60"}));
 }
 
 void add_about(CLI::App& program, Wishes& wishes) {
   CLI::App* help =
       program.add_subcommand("help", "Show the help of laneway or of one verb")->group(cli::group::about);
-  help->add_option("verb", wishes.help,
-                   "the verb; `keys`: every key of the configuration with its description and default")
-      ->option_text("VERB");
+  cli::add_option(*help, "verb", "VERB", wishes.help,
+                  "the verb; `keys`: every key of the configuration with its description and default");
   help->footer(cli::footer("", {"laneway help check", "laneway help dlq redrive", "laneway help keys"}));
   CLI::App* version = program.add_subcommand("version", "Show the version of laneway and of its libraries")
                           ->group(cli::group::about);
@@ -103,10 +96,9 @@ void add_verbs(CLI::App& program, Wishes& wishes) {
   control::add_verbs(program, wishes.control, wishes.source);
   CLI::App* letters = dlq::add_verb(program, wishes.dlq);
   for (CLI::App* verb : letters->get_subcommands({})) add_source(*verb, wishes.source);
-  letters->add_subcommand("help", "Show the help of dlq or of one of its verbs")
-      ->group("")  // `laneway help dlq` is the documented form
-      ->add_option("verb", wishes.help, "the verb")
-      ->option_text("VERB");
+  CLI::App* help = letters->add_subcommand("help", "Show the help of dlq or of one of its verbs");
+  cli::add_option(*help->group(""), "verb", "VERB", wishes.help,
+                  "the verb");  // documented: `laneway help dlq`
   plan::add_verb(program, wishes.plan);
   add_demo(program, wishes.demo);
   add_about(program, wishes);
@@ -130,11 +122,7 @@ int show_help(const CLI::App& program, const std::vector<std::string>& words) {
     std::cerr << problem;
     return exit_code::usage;
   }
-  std::string before;
-  for (const CLI::App* parent = verb->get_parent(); parent != nullptr; parent = parent->get_parent())
-    before = parent->get_name() + (before.empty() ? "" : ' ' + before);
-  std::cout << cli::HelpFormatter().make_help(
-      verb, before.empty() ? verb->get_name() : before + ' ' + verb->get_name(), CLI::AppFormatMode::Normal);
+  std::cout << cli::HelpFormatter().make_help(verb, cli::path_of(*verb), CLI::AppFormatMode::Normal);
   return exit_code::done;
 }
 

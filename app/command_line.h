@@ -1,6 +1,6 @@
-// The command line: calls one verb with its options. Only this file, the command_line.* of the folders below,
-// and app/cli know CLI11. They are compiled together, because its headers take longer than all the rest of
-// them.
+// The command line: calls one verb with its options. Only this file, the command_line.cpp of the folders
+// below, and app/cli know CLI11. They are compiled together, because its headers take longer than all the
+// rest of them.
 #pragma once
 
 namespace laneway::app {

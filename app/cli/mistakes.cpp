@@ -63,10 +63,10 @@ std::vector<std::string> names_of(const std::vector<const CLI::App*>& verbs) {
   return names;
 }
 
-/// "laneway dlq list"
-std::string path_of(const CLI::App& verb) {
-  const CLI::App* parent = verb.get_parent();
-  return parent == nullptr ? verb.get_name() : path_of(*parent) + ' ' + verb.get_name();
+/// Null if there is none of the name.
+const CLI::App* inner_verb(const CLI::App& parent, const std::string& name) {
+  const auto named = parent.get_subcommands([&](const CLI::App* verb) { return verb->check_name(name); });
+  return named.empty() ? nullptr : named.front();
 }
 
 std::string explained(const CLI::App& verb, const std::string& problem) {
@@ -205,6 +205,11 @@ std::string reworded(const CLI::App& verb, const CLI::ParseError& error) {
 
 }  // namespace
 
+std::string path_of(const CLI::App& verb) {
+  const CLI::App* parent = verb.get_parent();
+  return parent == nullptr ? verb.get_name() : path_of(*parent) + ' ' + verb.get_name();
+}
+
 std::string explain(const CLI::App& program, const CLI::ParseError& error) {
   const CLI::App& verb = innermost(program);
   for (const CLI::App* app = &verb; app != nullptr; app = app->get_parent())
@@ -222,9 +227,7 @@ std::string single_dash(const CLI::App& program, const std::vector<std::string>&
         return explained(*verb, "there is no option " + name + did_you_mean('-' + name));
       continue;
     }
-    const auto named =
-        verb->get_subcommands([&word](const CLI::App* inner) { return inner->check_name(word); });
-    if (!named.empty()) verb = named.front();
+    if (const auto* inner = inner_verb(*verb, word); inner != nullptr) verb = inner;
   }
   return "";
 }
@@ -233,10 +236,7 @@ const CLI::App* find_verb(const CLI::App& program, const std::vector<std::string
                           std::string& problem) {
   const CLI::App* found = &program;
   for (const auto& word : words) {
-    const CLI::App* parent = found;
-    const auto named =
-        parent->get_subcommands([&word](const CLI::App* verb) { return verb->check_name(word); });
-    found = named.empty() ? nullptr : named.front();
+    const CLI::App* parent = std::exchange(found, inner_verb(*found, word));
     if (found != nullptr) continue;
     problem = explained(*parent, unexpected(*parent, word));
     return nullptr;

@@ -7,6 +7,9 @@
 
 namespace laneway::cli {
 
+/// "laneway dlq list"
+std::string path_of(const CLI::App& verb);
+
 /// `error`: the exception of program.parse(). Two lines: "laneway chek: ...", "see ...".
 std::string explain(const CLI::App& program, const CLI::ParseError& error);
 

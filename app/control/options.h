@@ -5,6 +5,11 @@
 
 #include "app/cli/place.h"
 #include "base/result.h"
+#include "config/loader.h"
+
+namespace CLI {
+class App;
+}
 
 namespace laneway::control {
 
@@ -20,6 +25,9 @@ struct Options {
 };
 
 using Target = cli::Place;
+
+/// Adds the verbs to the program; `options` and `source` are filled when one of them is parsed.
+void add_verbs(CLI::App& program, Options& options, config::Source& source);
 
 /// TOPIC, TOPIC:PARTITION or TOPIC:PARTITION:OFFSET; also TOPIC[PARTITION] and TOPIC[PARTITION]@OFFSET, as
 /// other tools print them. Pure. Error: usage.

@@ -1,10 +1,10 @@
-#include "app/dlq/command_line.h"
-
 #include <CLI/CLI.hpp>
 #include <limits>
 
 #include "app/cli/help.h"
-#include "app/cli/numbers.h"
+#include "app/cli/option.h"
+#include "app/dlq/options.h"
+#include "base/time.h"
 
 namespace laneway::dlq {
 namespace {
@@ -15,7 +15,7 @@ void add_time(CLI::App& verb, const char* name, std::optional<std::int64_t>& tim
   verb.add_option_function<std::string>(
           name,
           [&time, name](const std::string& text) {
-            const auto parsed = parse_time(text, now_ms());
+            const auto parsed = parse_time(text, wall_clock_ms());
             if (!parsed) throw CLI::ValidationError(name, parsed.error().text());
             time = *parsed;
           },
@@ -29,13 +29,9 @@ std::string not_a_topic(const std::string& text) {
 }
 
 void add_topics(CLI::App& verb, Options& options) {
-  verb.add_option("--topic", options.topics,
-                  "read this dead-letter topic instead of the configured one; can be repeated")
-      ->option_text("TOPIC")
-      ->check(CLI::Validator(not_a_topic, ""))
-      ->expected(1)
-      ->take_all()
-      ->allow_extra_args(false);
+  cli::repeated(cli::add_option(verb, "--topic", "TOPIC", options.topics,
+                                "read this dead-letter topic instead of the configured one; can be repeated",
+                                not_a_topic));
 }
 
 void take_origin(Filter& filter, const std::string& text) {
@@ -51,25 +47,20 @@ void add_filter(CLI::App& verb, Filter& filter) {
           "--origin", [&filter](const std::string& text) { take_origin(filter, text); },
           "only from this topic, partition or record")
       ->option_text("TOPIC[:PARTITION[:OFFSET]]");
-  verb.add_option("--partition", filter.partition, "only from this partition, of any topic")
-      ->option_text("NUMBER")
-      ->check(cli::whole_number(0, std::numeric_limits<std::int32_t>::max()));
+  cli::add_option(verb, "--partition", "NUMBER", filter.partition, "only from this partition, of any topic",
+                  cli::whole_number(0, std::numeric_limits<std::int32_t>::max()));
   add_time(verb, "--since", filter.since,
            "only records that failed at this time or later, such as 2026-11-21, 2026-11-21T10:30:00Z (UTC), "
            "or 24h for 24 hours ago");
   add_time(verb, "--until", filter.until, "only records that failed before this time");
-  verb.add_option("--reason", filter.reason, "only with this text in the reason (case-insensitive)")
-      ->option_text("TEXT");
-  verb.add_option_function<std::vector<std::string>>(
-          "--header",
-          [&filter](const std::vector<std::string>& texts) {
-            for (const auto& text : texts) filter.headers.push_back(parse_header_wish(text));
-          },
-          "only with this header; can be repeated")
-      ->option_text("NAME[=VALUE]")
-      ->expected(1)
-      ->take_all()
-      ->allow_extra_args(false);
+  cli::add_option(verb, "--reason", "TEXT", filter.reason,
+                  "only with this text in the reason (case-insensitive)");
+  const auto take_headers = [&filter](const std::vector<std::string>& texts) {
+    for (const auto& text : texts) filter.headers.push_back(parse_header_wish(text));
+  };
+  cli::repeated(verb.add_option_function<std::vector<std::string>>("--header", take_headers,
+                                                                   "only with this header; can be repeated")
+                    ->option_text("NAME[=VALUE]"));
 }
 
 CLI::App* add_inner(CLI::App& dlq, const char* name, const char* what) {
@@ -81,10 +72,9 @@ void add_list(CLI::App& dlq, Options& options) {
   add_topics(*verb, options);
   add_filter(*verb, options.filter);
   verb->add_flag("--pending", options.pending, "only dead letters that redrive has not sent back");
-  verb->add_option("--limit", options.limit,
-                   "maximum number of lines; all letters are counted (default: all)")
-      ->option_text("NUMBER")
-      ->check(cli::whole_number(0, most));
+  cli::add_option(*verb, "--limit", "NUMBER", options.limit,
+                  "maximum number of lines; all letters are counted (default: all)",
+                  cli::whole_number(0, most));
   verb->add_flag("--json", options.json, "print one JSON object per line, without the counts");
   verb->footer(
       cli::footer("The column `sent` says whether `laneway dlq redrive` has sent the letter back (? if the "
@@ -99,13 +89,12 @@ void add_list(CLI::App& dlq, Options& options) {
 void add_show(CLI::App& dlq, Options& options) {
   CLI::App* verb = add_inner(dlq, "show", "Show all details of one dead letter");
   add_topics(*verb, options);
-  verb->add_option("letter", options.place, "the dead letter, as list prints it")
-      ->option_text("[TOPIC:]PARTITION:OFFSET")
+  cli::add_option(*verb, "letter", "[TOPIC:]PARTITION:OFFSET", options.place,
+                  "the dead letter, as list prints it")
       ->required();
-  verb->add_option("--bytes", options.bytes,
-                   "maximum number of bytes of each header, key and value (default 4096; 0: all)")
-      ->option_text("NUMBER")
-      ->check(cli::whole_number(0, most));
+  cli::add_option(*verb, "--bytes", "NUMBER", options.bytes,
+                  "maximum number of bytes of each header, key and value (default 4096; 0: all)",
+                  cli::whole_number(0, most));
   verb->footer(cli::footer("", {"laneway dlq show -c orders.yaml orders-dlt:0:17"}));
 }
 
@@ -116,18 +105,14 @@ void add_redrive(CLI::App& dlq, Options& options) {
   verb->add_flag("--yes", options.yes, "send; without --yes the letters are only counted");
   // As in `dlq list`. A redrive never sends a letter twice, so the option changes nothing.
   verb->add_flag("--pending", options.pending, "")->group("");
-  verb->add_option("--to", options.to, "send all letters to this topic instead")
-      ->option_text("TOPIC")
-      ->check(CLI::Validator(not_a_topic, ""));
-  verb->add_option("--rate", options.rate, "maximum number of records per second (default: no limit)")
-      ->option_text("NUMBER")
-      ->check(cli::number(0.001, 1e9));
+  cli::add_option(*verb, "--to", "TOPIC", options.to, "send all letters to this topic instead", not_a_topic);
+  cli::add_option(*verb, "--rate", "NUMBER", options.rate,
+                  "maximum number of records per second (default: no limit)", cli::number(0.001, 1e9));
   verb->add_flag("--present-time", options.present_time,
                  "send with the current time instead of the records' own timestamps");
-  verb->add_option("--max-redrives", options.max_redrives,
-                   "leave out records that were already sent back this many times (default 3)")
-      ->option_text("NUMBER")
-      ->check(cli::whole_number(1, std::numeric_limits<std::uint32_t>::max()));
+  cli::add_option(*verb, "--max-redrives", "NUMBER", options.max_redrives,
+                  "leave out records that were already sent back this many times (default 3)",
+                  cli::whole_number(1, std::numeric_limits<std::uint32_t>::max()));
   verb->footer(
       cli::footer("A letter that was sent is not sent again: the offsets of the group <group.id>-redrive "
                   "remember it, also after an interruption. Run one redrive of a topic at a time.",

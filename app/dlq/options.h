@@ -1,4 +1,4 @@
-// The options of `laneway dlq`.
+// The options of `laneway dlq list | show | redrive`, and how the command line fills them.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +6,10 @@
 #include <vector>
 
 #include "app/dlq/filter.h"
+
+namespace CLI {
+class App;
+}
 
 namespace laneway::dlq {
 
@@ -24,5 +28,8 @@ struct Options {
   bool present_time = false;  ///< redrive: with the present time as timestamp instead of their own
   std::uint32_t max_redrives = 3;
 };
+
+/// Adds the verb to the program. Parsing fills `options`, and refuses texts that are not a time or a place.
+CLI::App* add_verb(CLI::App& program, Options& options);
 
 }  // namespace laneway::dlq

@@ -1,9 +1,8 @@
-#include "app/plan/command_line.h"
-
 #include <CLI/CLI.hpp>
 
 #include "app/cli/help.h"
-#include "app/cli/numbers.h"
+#include "app/cli/option.h"
+#include "app/plan/options.h"
 #include "config/units.h"
 
 namespace laneway::plan {
@@ -16,33 +15,29 @@ std::string not_a_duration(const std::string& text, const std::string& hint) {
 }
 
 /// A duration from 1 us to 1 h: the arithmetic then stays within the range of its numbers.
-template <class Take>
-CLI::Option* add_duration(CLI::App& verb, const char* name, const char* what, Take take) {
-  const auto parse = [take, name](const std::string& text) {
+template <class Time>
+void add_duration(CLI::App& verb, const char* name, const char* what, Time& into) {
+  const auto parse = [&into, name](const std::string& text) {
     const auto duration = config::parse_duration(text);
     if (!duration) throw CLI::ValidationError(name, not_a_duration(text, "write " + duration.error().hint));
     if (*duration < microseconds(1) || *duration > std::chrono::hours(1))
       throw CLI::ValidationError(name, not_a_duration(text, "from 1us to 1h"));
-    take(*duration);
+    into = *duration;
   };
-  return verb.add_option_function<std::string>(name, parse, what)->option_text("DURATION");
+  verb.add_option_function<std::string>(name, parse, what)->option_text("DURATION");
 }
 
 void add_count(CLI::App& verb, const char* name, std::optional<std::uint64_t>& value, const char* what,
                std::uint64_t largest = most) {
-  verb.add_option(name, value, what)->check(cli::whole_number(1, largest))->option_text("NUMBER");
+  cli::add_option(verb, name, "NUMBER", value, what, cli::whole_number(1, largest));
 }
 
 void add_measuring(CLI::App& verb, Options& options) {
-  verb.add_option("--from", options.from,
-                  "measure the running service at this address, its admin.listen; repeat for each instance "
-                  "of the group; the other options replace measured values")
-      ->option_text("HOST:PORT")
-      ->expected(1)
-      ->take_all()
-      ->allow_extra_args(false);
-  add_duration(verb, "--window", "duration of the measurement (default 10s)",
-               [&options](Duration time) { options.window = time; });
+  cli::repeated(cli::add_option(
+      verb, "--from", "HOST:PORT", options.from,
+      "measure the running service at this address, its admin.listen; repeat for each instance "
+      "of the group; the other options replace measured values"));
+  add_duration(verb, "--window", "duration of the measurement (default 10s)", options.window);
 }
 
 void refuse_nonsense(const Options& options) {
@@ -57,28 +52,25 @@ void refuse_nonsense(const Options& options) {
 }
 
 void add_load(CLI::App& verb, Options& options) {
-  verb.add_option("--rate", options.rate, "records per second, of all partitions together")
-      ->check(cli::number(0.001, 1e8))
-      ->option_text("NUMBER");
+  cli::add_option(verb, "--rate", "NUMBER", options.rate, "records per second, of all partitions together",
+                  cli::number(0.001, 1e8));
   add_duration(verb, "--service-time", "duration of one record, with its waiting, such as 15ms",
-               [&options](Duration time) { options.service_time = time; });
-  add_duration(verb, "--cpu", "the part of --service-time that is processor time of laneway",
-               [&options](Duration time) { options.cpu = time; });
+               options.service_time);
+  add_duration(verb, "--cpu", "the part of --service-time that is processor time of laneway", options.cpu);
   add_count(verb, "--partitions", options.partitions, "partitions of the topic (default 16)");
   add_count(verb, "--instances", options.instances, "processes that share the partitions (default 1)");
   add_count(verb, "--cores", options.cores, "cores of one instance (default: cores of this machine)");
-  verb.add_option("--backlog", options.backlog, "records that already wait in the topic (default 0)")
-      ->check(cli::whole_number(0, std::uint64_t{1} << 53))
-      ->option_text("NUMBER");
+  cli::add_option(verb, "--backlog", "NUMBER", options.backlog,
+                  "records that already wait in the topic (default 0)",
+                  cli::whole_number(0, std::uint64_t{1} << 53));
   add_count(verb, "--record-bytes", options.record_bytes, "average size of key and value (default 1024)",
             std::uint64_t{1} << 30);
-  add_duration(verb, "--drain", "the value of lanes.drain (default 20s)",
-               [&options](Duration time) { options.drain = time; });
+  add_duration(verb, "--drain", "the value of lanes.drain (default 20s)", options.drain);
 }
 
 }  // namespace
 
-CLI::App* add_verb(CLI::App& program, Options& options) {
+void add_verb(CLI::App& program, Options& options) {
   CLI::App* verb = program.add_subcommand("plan", "Work out workers, queue, memory and instances for a load")
                        ->group(cli::group::plan);
   add_load(*verb, options);
@@ -87,7 +79,6 @@ CLI::App* add_verb(CLI::App& program, Options& options) {
   verb->footer(cli::footer(
       "The load is given, or measured with --from. The arithmetic is shown.",
       {"laneway plan --rate 20000 --service-time 15ms", "laneway plan --from 127.0.0.1:9644 --window 60s"}));
-  return verb;
 }
 
 Load with_given(Load load, const Options& options) {

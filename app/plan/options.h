@@ -1,4 +1,4 @@
-// The options of `laneway plan`.
+// The options of `laneway plan`, and how the command line fills them.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,10 @@
 #include <vector>
 
 #include "app/plan/sizing.h"
+
+namespace CLI {
+class App;
+}
 
 namespace laneway::plan {
 
@@ -24,5 +28,11 @@ struct Options {
   std::optional<std::uint64_t> record_bytes;
   std::optional<Duration> drain;
 };
+
+/// Adds the verb to the program. Parsing fills `options`, and refuses values that make no sense.
+void add_verb(CLI::App& program, Options& options);
+
+/// Returns `load` with the values of the command line in place of its own. Pure.
+Load with_given(Load load, const Options& options);
 
 }  // namespace laneway::plan

@@ -6,8 +6,8 @@
 #include "admin/client.h"
 #include "app/cli/terminal.h"
 #include "app/exit_code.h"
-#include "app/plan/command_line.h"
 #include "app/plan/measure.h"
+#include "app/plan/options.h"
 #include "app/plan/print.h"
 #include "app/verbs.h"
 

@@ -1,7 +1,7 @@
 // The arithmetic of `laneway plan`, against numbers that were worked out by hand.
 #include <string>
 
-#include "app/plan/command_line.h"
+#include "app/plan/options.h"
 #include "app/plan/measure.h"
 #include "app/plan/numbers.h"
 #include "app/plan/print.h"

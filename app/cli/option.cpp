@@ -1,4 +1,4 @@
-#include "app/cli/numbers.h"
+#include "app/cli/option.h"
 
 #include <charconv>
 #include <sstream>
