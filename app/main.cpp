@@ -1,3 +1,6 @@
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -8,11 +11,24 @@
 
 #include "app/command_line.h"
 #include "app/exit_code.h"
-#include "app/process/standard_streams.h"
 #include "base/shortage.h"
 
+namespace {
+
+/// Opens /dev/null for each closed descriptor from 0 to 2: a parent may have closed some of them (`laneway
+/// run 0<&- 1>&- 2>&-`, some supervisors), and the next file or socket would get such a number, and the text
+/// for standard output or standard error. False, with errno, if /dev/null cannot be opened.
+bool open_standard_streams() {
+  int opened = 0;  // open() returns the lowest free number
+  while (opened >= 0 && opened <= STDERR_FILENO)
+    opened = ::open("/dev/null", O_RDWR);  // without O_CLOEXEC: children have these three as well
+  return opened >= 0 && ::close(opened) == 0;
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
-  if (!laneway::app::open_standard_streams()) {
+  if (!open_standard_streams()) {
     std::fprintf(stderr, "laneway: cannot open /dev/null: %s\n", std::strerror(errno));
     return laneway::app::exit_code::unavailable;
   }

@@ -1,7 +1,5 @@
 #include <CLI/Version.hpp>
 #include <iostream>
-#include <iterator>
-#include <vector>
 
 #include "admin/libraries.h"
 #include "app/exit_code.h"

@@ -2,9 +2,8 @@
 
 #include <atomic>
 #include <csignal>
-#include <iostream>
 
-#include "app/exit_code.h"
+#include "app/cli/terminal.h"
 #include "app/process/signals.h"
 #include "app/run/serve.h"
 #include "config/loader.h"
@@ -37,10 +36,7 @@ Service::~Service() = default;
 int Service::run() {
   auto& self = *implementation_;
   const auto loaded = self.load();
-  if (!loaded.config) {
-    std::cerr << config::report(loaded.errors);
-    return app::exit_code_of(loaded.kind());
-  }
+  if (!loaded.config) return cli::refused(loaded);
   auto handler = handler::make_function_handler(std::move(self.work), self.options.timeout);
   return app::serve(loaded, self.options.file,
                     {std::move(handler), [&self] { return self.load(); }, &self.stop, self.options.signals});

@@ -5,7 +5,6 @@
 #include "app/check/connect.h"
 #include "app/check/forecast.h"
 #include "app/check/record_path.h"
-#include "app/cli/log.h"
 #include "app/cli/terminal.h"
 #include "app/exit_code.h"
 #include "app/verbs.h"
@@ -53,9 +52,8 @@ int connect(const config::Config& config, Cluster& cluster) {
   for (const Answers* answers : {&found.brokers, &found.handler})
     if (answers->error) std::cerr << cli::safe_text(answers->error->text()) << '\n';
   if (found.cluster) cluster = *found.cluster;
-  for (const Answers* answers : {&found.brokers, &found.handler})
-    if (answers->error) return exit_code_of(answers->error->kind);
-  return exit_code::done;
+  const auto& error = found.brokers.error ? found.brokers.error : found.handler.error;
+  return error ? exit_code_of(error->kind) : exit_code::done;
 }
 
 /// What a pattern leaves out; empty without a pattern.
@@ -77,10 +75,7 @@ void show_forecast(const config::Config& config, const Cluster& cluster) {
 
 int check(const config::Source& source, const CheckOptions& options) {
   const auto loaded = config::load(source);
-  if (!loaded.config) {
-    std::cerr << config::report(loaded.errors);
-    return exit_code_of(loaded.kind());
-  }
+  if (!loaded.config) return cli::refused(loaded);
   cli::set_up_log(options.verbose);
   for (const auto& warning : loaded.warnings) warn(warning);
   const config::Config& config = *loaded.config;

@@ -6,6 +6,7 @@
 
 #include "app/check/record_path.h"
 #include "config/handlers/handlers.h"
+#include "config/pools/pool_scope.h"
 #include "config/text.h"
 #include "config/units.h"
 #include "handler/registry.h"
@@ -36,38 +37,27 @@ std::string basis(const Cluster& cluster) {
                        : "with " + what + " (assumed; --connect asks the brokers):\n";
 }
 
-/// A handler, and what bounds its work: the service's, or one for each named pool.
-struct Work {
-  std::string of;  ///< " of resize", or empty without named pools
-  config::HandlerSettings handler;
-  std::uint32_t workers;
-  std::string key;  ///< of the workers
-  config::Breaker breaker;
-};
-
-std::vector<Work> works_of(const config::Config& config) {
-  if (config.pools.empty())
-    return {{"", config.handler, config.lanes.workers, "lanes.workers", config.breaker}};
-  std::vector<Work> works;
-  for (const auto& pool : config.pools)
-    works.push_back({" of " + pool.name, pool.handler.value_or(config.handler), pool.workers,
-                     "pools." + pool.name + ".workers", pool.breaker});
-  return works;
-}
+/// " of resize", or empty without named pools.
+std::string of(const config::Pool& pool) { return pool.named() ? " of " + pool.name : ""; }
 
 /// The programs that handlers start, by their absolute paths.
 std::string programs(const config::Config& config) {
   std::string text;
-  for (const auto& work : works_of(config))
-    if (const auto& row = config::handler_of(work.handler); row.traits.program != nullptr)
-      text += "  handler" + work.of + ": " + std::string(row.name) + " starts " +
-              row.traits.program(work.handler) + "\n";
+  for (const auto& pool : stages_of(config)) {
+    const auto& settings = pool.handler.value_or(config.handler);
+    if (const auto& row = config::handler_of(settings); row.traits.program != nullptr)
+      text += "  handler" + of(pool) + ": " + std::string(row.name) + " starts " +
+              row.traits.program(settings) + "\n";
+  }
   return text;
 }
 
+lane::MemoryPlan plan_of(const config::Config& config, const Cluster& cluster) {
+  return lane::plan_memory(config.lanes.memory, cluster.partitions, cluster.brokers, config.consumers);
+}
+
 std::string memory(const config::Config& config, const Cluster& cluster) {
-  const auto plan =
-      lane::plan_memory(config.lanes.memory, cluster.partitions, cluster.brokers, config.consumers);
+  const auto plan = plan_of(config, cluster);
   return "  memory: records take at most about " + rounded_size(plan.total) +
          "; each partition fetches at most " + rounded_size(plan.fetch.queued_max_kbytes * 1024) + " or " +
          std::to_string(plan.fetch.queued_min_messages) + " records ahead, and has at most " +
@@ -92,10 +82,7 @@ std::string open_files(const config::Config& config, const Cluster& cluster) {
 
 std::string records(const config::Config& config, const Cluster& cluster) {
   const auto& lanes = config.lanes;
-  if (!config.pools.empty()) {
-    const auto plan = lane::plan_memory(lanes.memory, cluster.partitions, cluster.brokers, config.consumers);
-    return bound_of_lanes(config, rounded_size(plan.lane_bytes));
-  }
+  if (!config.pools.empty()) return bound_of_lanes(config, rounded_size(plan_of(config, cluster).lane_bytes));
   return "  each partition: at most " + config::counted(lanes.workers, "running record") + " and " +
          std::to_string(lanes.queue) + " queued; then the lane is held; after " +
          config::print_duration(lanes.pause_after) + " the lane is paused, and fetching stops\n";
@@ -105,16 +92,17 @@ std::string records(const config::Config& config, const Cluster& cluster) {
 std::string requests(const config::Config& config) {
   std::string text;
   const bool one_each = config.lanes.order == config::Order::partition;
-  for (const auto& work : works_of(config)) {
-    const auto requests = handler::resources_of(work.handler).requests;
+  for (const auto& pool : stages_of(config)) {
+    const auto requests = handler::resources_of(pool.handler.value_or(config.handler)).requests;
     if (!requests) continue;
-    text += "  requests" + work.of + ": at most " + std::to_string(requests->at_once) + " at a time";
+    const auto key = pool.named() ? "pools." + pool.name + ".workers" : "lanes.workers";
+    text += "  requests" + of(pool) + ": at most " + std::to_string(requests->at_once) + " at a time";
     text += requests->batch == 0
                 ? ", one for each record\n"
                 : ", of up to " + config::counted(requests->batch, "record") +
                       " each, of which a partition provides " +
                       (one_each ? "1 (lanes.order: partition)"
-                                : "up to " + std::to_string(work.workers) + " (" + work.key + ")") +
+                                : "up to " + std::to_string(pool.workers) + " (" + key + ")") +
                       "\n";
   }
   return text;
@@ -155,19 +143,18 @@ std::string outage(const config::Breaker& breaker, const std::string& held) {
 }
 
 std::string outages(const config::Config& config) {
-  if (config.pools.empty()) return "  outages: " + outage(config.breaker, "all lanes are held");
   std::vector<std::pair<std::string, std::string>> alike;  // what happens, and the pools
-  for (const auto& pool : config.pools) {
-    const auto text = outage(pool.breaker, "records wait for the pool");
+  for (const auto& pool : stages_of(config)) {
+    const auto text = outage(pool.breaker, pool.named() ? "records wait for the pool" : "all lanes are held");
     const auto known =
         std::find_if(alike.begin(), alike.end(), [&](const auto& one) { return one.first == text; });
     if (known == alike.end())
-      alike.emplace_back(text, pool.name);
+      alike.emplace_back(text, of(pool));
     else
       known->second += ", " + pool.name;
   }
   std::string text;
-  for (const auto& [what, pools] : alike) text += "  outages of " + pools + ": " + what;
+  for (const auto& [what, pools] : alike) text += "  outages" + pools + ": " + what;
   return text;
 }
 

@@ -1,7 +1,6 @@
 // The path of a record through routing, pools and stages as text, for `laneway check`. Pure.
 #pragma once
 
-#include <cstdint>
 #include <string>
 
 #include "config/config.h"

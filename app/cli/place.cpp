@@ -1,20 +1,11 @@
 #include "app/cli/place.h"
 
 #include <algorithm>
-#include <charconv>
+
+#include "base/decimal.h"
 
 namespace laneway::cli {
 namespace {
-
-template <class Number>
-bool read_number(std::string_view text, std::optional<Number>& into) {
-  Number value{};
-  const char* end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc{} || rest != end || value < 0) return false;
-  into = value;
-  return true;
-}
 
 /// Kafka allows these names.
 bool is_topic(std::string_view name) {
@@ -55,8 +46,9 @@ std::optional<Place> parse_place(std::string_view text) {
   if (!is_topic(place.topic)) return std::nullopt;
   if (plain.size() == place.topic.size()) return place;
   const bool with_offset = rest.find(':') != rest.npos;
-  if (!read_number(take_until(rest, ':'), place.partition)) return std::nullopt;
-  if (with_offset && !read_number(rest, place.offset)) return std::nullopt;
+  place.partition = decimal<std::int32_t>(take_until(rest, ':'));
+  if (with_offset) place.offset = decimal<std::int64_t>(rest);
+  if (!place.partition || place.offset.has_value() != with_offset) return std::nullopt;
   return place;
 }
 

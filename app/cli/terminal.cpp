@@ -1,14 +1,19 @@
 #include "app/cli/terminal.h"
 
+#include <fcntl.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstdlib>
+#include <iostream>
 
+#include "app/exit_code.h"
 #include "base/utf8.h"
 #include "delivery/dead_letter/dead_letter.h"
+#include "telemetry/log.h"
 
 namespace laneway::cli {
 namespace {
@@ -32,6 +37,29 @@ std::size_t terminal_columns() {
 std::size_t terminal_rows() {
   winsize size{};
   return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_row : 0;
+}
+
+bool draws_on_terminal() {
+  const char* terminal = std::getenv("TERM");
+  return ::isatty(STDOUT_FILENO) != 0 && terminal != nullptr && std::string_view(terminal) != "dumb";
+}
+
+void set_up_log(bool shown) {
+  const int nowhere = shown ? -1 : ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+  telemetry::set_up_log(telemetry::Level::warn, telemetry::Format::text,
+                        nowhere < 0 ? STDERR_FILENO : nowhere);
+}
+
+int refused(const std::string& verb, const Error& error) {
+  std::string text = error.text();
+  if (text.ends_with('\n')) text.pop_back();  // a report on a configuration ends its lines
+  std::cerr << "laneway " << verb << ": " << safe_text(text) << '\n';
+  return app::exit_code_of(error.kind);
+}
+
+int refused(const config::Loaded& loaded) {
+  std::cerr << config::report(loaded.errors);
+  return app::exit_code_of(loaded.kind());
 }
 
 std::string safe_text(std::string_view text) {

@@ -1,8 +1,5 @@
-#include <unistd.h>
-
 #include <cstdlib>
 #include <iostream>
-#include <string_view>
 #include <thread>
 
 #include "app/cli/terminal.h"
@@ -15,24 +12,14 @@
 namespace laneway::app {
 namespace {
 
+using cli::refused;
+
 constexpr auto watch_interval = seconds(1);
-
-int refused(const std::string& verb, const Error& error) {
-  std::string text = error.text();
-  if (text.ends_with('\n')) text.pop_back();  // a report on a configuration ends its lines
-  std::cerr << "laneway " << verb << ": " << cli::safe_text(text) << '\n';
-  return exit_code_of(error.kind);
-}
-
-bool on_terminal() {
-  const char* terminal = std::getenv("TERM");
-  return ::isatty(STDOUT_FILENO) != 0 && terminal != nullptr && std::string_view(terminal) != "dumb";
-}
 
 /// See https://no-color.org: set and not empty.
 bool wants_colours() {
   const char* none = std::getenv("NO_COLOR");
-  return on_terminal() && (none == nullptr || *none == '\0');
+  return cli::draws_on_terminal() && (none == nullptr || *none == '\0');
 }
 
 /// The address alone is enough if it is all that the user has named.
@@ -54,7 +41,7 @@ Result<std::string> shown(const control::Aim& aim, const control::Options& optio
                         "give the address of admin.listen with --admin HOST:PORT"};
   if (answer->status != 200)
     return answer->from_laneway && answer->status != 404 ? control::error_of(*answer) : no_status;
-  const bool live = options.watch && on_terminal();
+  const bool live = options.watch && cli::draws_on_terminal();
   auto table = control::render_status(
       answer->body, {wants_colours(), live ? cli::terminal_rows() : 0, cli::terminal_columns()});
   if (!table) return no_status;
@@ -72,7 +59,7 @@ std::string frame(const std::string& text) {
 }
 
 int watch(const control::Aim& aim, const control::Options& options) {
-  const bool live = on_terminal() && !options.json;
+  const bool live = cli::draws_on_terminal() && !options.json;
   if (live) std::cout << "\033[2J";
   for (bool once = false;; once = true) {
     const auto text = shown(aim, options);

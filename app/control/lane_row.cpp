@@ -32,6 +32,10 @@ std::string number(std::int64_t value, std::size_t width) {
   return "?";
 }
 
+std::string column(const Json& object, const char* field, std::size_t width) {
+  return right(number(number_of(object, field), width), width) + ' ';
+}
+
 /// Of the field, which a service of another version may not have.
 std::string rate(const Json& lane, const char* field, std::size_t width) {
   const auto value = lane.value(field, 0.0);
@@ -127,7 +131,7 @@ std::string detail_of(const Json& lane, const std::string& name, const Outage& o
 /// "orders:3 12 dead letters; last error at 2026-01-02T14:02:11.007Z, orders:3:17 (attempt 8): HTTP 500"
 std::string failures_of(const Json& lane, const std::string& name, const Outage& outage) {
   std::string text;
-  if (const auto letters = lane.value("dead_letters", std::int64_t{0}); letters > 0)
+  if (const auto letters = lane.value("dead_letters", std::uint64_t{0}); letters > 0)
     text = counted(letters, "dead letter");
   const auto last = lane.value("last_error", Json());
   const bool history = last.is_object() && last.value("over", false) && text.empty();
@@ -170,12 +174,9 @@ Row row_of(const Json& lane, const std::set<Partition>& not_ready, const Outage&
   row.state = state_of(lane);
   row.trouble = trouble_of(lane, row, not_ready);
   row.lag = number_of(lane, "lag");
-  const auto column = [&](const char* field, std::size_t width) {
-    return right(number(number_of(lane, field), width), width) + ' ';
-  };
-  row.numbers = column("lag", 5) + column("in_flight", 7) + column("queued", 6) +
-                column("waiting_retries", 7) + right(age_of(lane.at("oldest")), 6) + ' ' +
-                column("finished_beyond_commit", 6) + rate(lane, "rate", 5) + ' ' +
+  row.numbers = column(lane, "lag", 5) + column(lane, "in_flight", 7) + column(lane, "queued", 6) +
+                column(lane, "waiting_retries", 7) + right(age_of(lane.at("oldest")), 6) + ' ' +
+                column(lane, "finished_beyond_commit", 6) + rate(lane, "rate", 5) + ' ' +
                 rate(lane, "dead_letter_rate", 6);
   row.detail = detail_of(lane, row.name, outage);
   row.failures = failures_of(lane, row.name, outage);
@@ -183,17 +184,15 @@ Row row_of(const Json& lane, const std::set<Partition>& not_ready, const Outage&
 }
 
 PoolRow pool_row(const Json& pool) {
-  const auto column = [&](const char* field, std::size_t width) {
-    return right(number(number_of(pool, field), width), width) + ' ';
-  };
   PoolRow row;
   row.name = pool.at("name").get<std::string>();
   if (const auto breaker = pool.value("breaker", Json()); breaker.is_object())
     row.state = breaker.value("state", "");
   const auto running = number(number_of(pool, "running"), 5) + '/' + number(number_of(pool, "workers"), 5);
   const auto oldest = static_cast<std::int64_t>(pool.value("oldest_seconds", 0.0) * 1000);
-  row.numbers = right(running, 11) + ' ' + column("queued", 6) + column("waiting", 7) + column("retries", 7) +
-                right(cli::age_text(oldest), 6) + ' ' + rate(pool, "rate", 5) + ' ';
+  row.numbers = right(running, 11) + ' ' + column(pool, "queued", 6) + column(pool, "waiting", 7) +
+                column(pool, "retries", 7) + right(cli::age_text(oldest), 6) + ' ' + rate(pool, "rate", 5) +
+                ' ';
   const auto subscribers = pool.value("subscribers", Json());
   row.numbers += right(subscribers.is_object() ? number(number_of(subscribers, "out"), 3) + '/' +
                                                      number(number_of(subscribers, "known"), 3)

@@ -108,7 +108,7 @@ std::vector<std::string> heading(const Json& status, std::size_t lane_width, con
       wrapped("laneway " + status.at("version").get<std::string>() + ", group " +
                   status.at("group").get<std::string>() + ", up " +
                   cli::age_text(static_cast<std::int64_t>(status.at("uptime_seconds").get<double>() * 1000)) +
-                  ", " + counted(number_of(status, "members"), "member") + ", " +
+                  ", " + counted(status.value("members", std::uint64_t{0}), "member") + ", " +
                   counted(status.at("lanes").size(), "lane") + (ready ? ", ready" : ""),
               style));
   for (const auto& reason : status.at("reasons"))

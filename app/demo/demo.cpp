@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <iostream>
 
+#include "app/cli/terminal.h"
 #include "app/demo/scenario.h"
 #include "app/exit_code.h"
 #include "app/process/signals.h"
@@ -43,10 +44,7 @@ void summarize(const demo::Outcome& outcome) {
 }
 
 int exit_code_after(const demo::Outcome& outcome) {
-  if (outcome.error) {
-    std::cerr << "laneway demo: " << outcome.error->text() << '\n';
-    return exit_code_of(outcome.error->kind);
-  }
+  if (outcome.error) return cli::refused("demo", *outcome.error);
   if (!outcome.findings.good()) {
     std::cerr
         << "laneway demo: records were lost or duplicated (this is a defect of laneway; please report it)\n";
@@ -63,10 +61,7 @@ int exit_code_after(const demo::Outcome& outcome) {
 int demo(const DemoOptions& options) {
   block_signals();
   auto environment = demo::Environment::create();  // before the threads below, which log
-  if (!environment) {
-    std::cerr << "laneway demo: " << environment.error().text() << '\n';
-    return exit_code_of(environment.error().kind);
-  }
+  if (!environment) return cli::refused("demo", environment.error());
   Watchdog watchdog;
   std::atomic<int> interrupts{0};
   const Signals signals([&interrupts](int) { interrupts.fetch_add(1); });

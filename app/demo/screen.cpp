@@ -1,12 +1,9 @@
 #include "app/demo/screen.h"
 
-#include <sys/ioctl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
+
+#include "app/cli/terminal.h"
 
 namespace laneway::demo {
 namespace {
@@ -25,14 +22,11 @@ std::string format(const char* pattern, T... values) {
   return text;
 }
 
-/// A terminal that can move its cursor and is large enough.
-bool has_room(int fd) {
-  const char* terminal = std::getenv("TERM");
-  if (::isatty(fd) == 0 || terminal == nullptr || std::strcmp(terminal, "dumb") == 0) return false;
-  winsize size{};
-  if (::ioctl(fd, TIOCGWINSZ, &size) != 0) return false;
-  if (size.ws_col == 0 && size.ws_row == 0) return true;  // unknown size; a terminal has at least 80 × 24
-  return size.ws_col >= screen_width && size.ws_row > table_height;
+/// A terminal of unknown size has at least 80 × 24.
+bool has_room() {
+  const auto rows = cli::terminal_rows();
+  return cli::draws_on_terminal() && cli::terminal_columns() >= screen_width &&
+         (rows == 0 || rows > table_height);
 }
 
 const char* colour(State state) {
@@ -126,7 +120,7 @@ std::string render_line(Duration at, const Rows& rows) {
          '\n';
 }
 
-Screen::Screen() : live_(has_room(STDOUT_FILENO)) {}
+Screen::Screen() : live_(has_room()) {}
 
 void Screen::event(Duration at, const std::string& text) {
   const auto line = event_line(at, text);

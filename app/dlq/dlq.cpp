@@ -1,10 +1,8 @@
 #include <signal.h>
 
-#include <algorithm>
 #include <atomic>
 #include <iostream>
 
-#include "app/cli/log.h"
 #include "app/cli/terminal.h"
 #include "app/dlq/letters.h"
 #include "app/dlq/redrive.h"
@@ -13,46 +11,38 @@
 #include "app/process/signals.h"
 #include "app/process/watchdog.h"
 #include "app/verbs.h"
+#include "base/time.h"
 #include "config/loader.h"
 
 namespace laneway::app {
 namespace {
 
-int refused(const char* verb, const Error& error) {
-  std::cerr << "laneway dlq " << verb << ": " << cli::safe_text(error.text()) << '\n';
-  return exit_code_of(error.kind);
-}
+using cli::refused;
 
-int ended(const char* verb, const Status& status) {
-  return status ? exit_code::done : refused(verb, status.error());
-}
-
-Result<std::unique_ptr<dlq::Letters>> open(const config::Config& config, const dlq::Options& options,
-                                           const std::string& group) {
-  auto letters = dlq::Letters::open(config, options.topics, group);
+/// With the group whose commits say which letters were sent back.
+Result<std::unique_ptr<dlq::Letters>> open(const config::Config& config, const dlq::Options& options) {
+  auto letters = dlq::Letters::open(config, options.topics, config.client("group.id") + "-redrive");
   if (letters)
     for (const auto& topic : (*letters)->missing()) std::cerr << "topic " << topic << " does not exist yet\n";
   return letters;
 }
 
-std::string redrive_group(const config::Config& config) { return config.client("group.id") + "-redrive"; }
-
 int list(const config::Config& config, const dlq::Options& options) {
-  const auto letters = open(config, options, redrive_group(config));
-  if (!letters) return refused("list", letters.error());
-  const int code =
-      ended("list", dlq::list(**letters, options, dlq::now_ms(), {std::cout, cli::terminal_columns()}));
+  const auto letters = open(config, options);
+  if (!letters) return refused("dlq list", letters.error());
+  const auto listed = dlq::list(**letters, options, wall_clock_ms(), {std::cout, cli::terminal_columns()});
   std::cout.flush();
-  return code;
+  return listed ? exit_code::done : refused("dlq list", listed.error());
 }
 
 int show(const config::Config& config, dlq::Options options) {
   const auto place = dlq::parse_letter_position(options.place);
-  if (!place) return refused("show", place.error());
+  if (!place) return refused("dlq show", place.error());
   if (!place->topic.empty()) options.topics = {place->topic};
-  const auto letters = open(config, options, redrive_group(config));
-  if (!letters) return refused("show", letters.error());
-  return ended("show", dlq::show(**letters, *place, options.bytes, dlq::now_ms(), std::cout));
+  const auto letters = open(config, options);
+  if (!letters) return refused("dlq show", letters.error());
+  const auto shown = dlq::show(**letters, *place, options.bytes, wall_clock_ms(), std::cout);
+  return shown ? exit_code::done : refused("dlq show", shown.error());
 }
 
 /// The topics to which records may be sent: the topic of --to, or the topics of the configuration.
@@ -71,13 +61,13 @@ int redrive(const config::Config& config, const dlq::Options& options) {
     std::cerr << "\nstopping when the records that are being sent are acknowledged; a second signal stops at "
                  "once, and then some records may be sent twice\n";
   });
-  const auto letters = open(config, options, redrive_group(config));
-  if (!letters) return refused("redrive", letters.error());
+  const auto letters = open(config, options);
+  if (!letters) return refused("dlq redrive", letters.error());
   const auto targets = targets_of(config, options, **letters);
-  if (!targets) return refused("redrive", targets.error());
+  if (!targets) return refused("dlq redrive", targets.error());
   const auto summary = dlq::redrive(config, **letters, options, *targets, stop);
   std::cout << dlq::summary_text(summary, options) << std::flush;
-  if (summary.error) return refused("redrive", *summary.error);
+  if (summary.error) return refused("dlq redrive", *summary.error);
   return summary.interrupted || summary.taken_over ? exit_code::abandoned : exit_code::done;
 }
 
@@ -86,10 +76,7 @@ int redrive(const config::Config& config, const dlq::Options& options) {
 int dead_letters(config::Source source, const std::string& verb, const dlq::Options& options) {
   source.runs_handler = false;
   const auto loaded = config::load(source);
-  if (!loaded.config) {
-    std::cerr << config::report(loaded.errors);
-    return exit_code_of(loaded.kind());
-  }
+  if (!loaded.config) return refused(loaded);
   const config::Config& config = *loaded.config;
   cli::set_up_log(verb == "redrive");
   if (verb == "list") return list(config, options);

@@ -45,10 +45,6 @@ bool Filter::lets_through(const Letter& letter) const {
                      [&](const HeaderWish& wish) { return has(letter.headers, wish); });
 }
 
-std::int64_t now_ms() {
-  return duration_cast<milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
 Result<std::int64_t> parse_time(std::string_view text, std::int64_t now) {
   std::string date(text);
   if (date.ends_with('Z')) date.pop_back();

@@ -1,4 +1,4 @@
-// Which dead letters a command is about. Pure, except for the clock.
+// Which dead letters a command is about. Pure.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,6 @@ struct Filter {
   bool lets_through(const Letter& letter) const;
 };
 
-/// The wall clock, in ms since 1970.
-std::int64_t now_ms();
 /// Accepts "2026-11-21", "2026-11-21T10:30", "2026-11-21T10:30:05" (UTC, with or without Z), or a duration
 /// before `now`. Returns ms since 1970.
 Result<std::int64_t> parse_time(std::string_view text, std::int64_t now);

@@ -1,3 +1,4 @@
+#include "app/cli/terminal.h"
 #include "app/dlq/redrive.h"
 #include "kafka/produce/producer.h"
 
@@ -7,9 +8,7 @@ namespace {
 Judgement left(std::string why) { return {{}, std::move(why)}; }
 
 std::string line(std::uint64_t count, const std::string& what) {
-  auto number = std::to_string(count);
-  number.insert(0, number.size() < 10 ? 10 - number.size() : 0, ' ');
-  return number + "  " + what + '\n';
+  return cli::right(std::to_string(count), 10) + "  " + what + '\n';
 }
 
 std::string lines(const std::map<std::string, std::uint64_t>& counts, const char* what) {

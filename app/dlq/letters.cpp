@@ -99,7 +99,7 @@ Target Letters::target(const std::string& topic, std::int32_t partitions) {
   Target target{partitions, {}, {}};
   // Waits for a moment, not for start_deadline: old brokers do not answer.
   if (const auto kept = directory_->retention(topic, std::min<Duration>(patience_, seconds(5))))
-    target.oldest = now_ms() - duration_cast<milliseconds>(*kept).count();
+    target.oldest = wall_clock_ms() - duration_cast<milliseconds>(*kept).count();
   return target;
 }
 
@@ -131,6 +131,16 @@ Result<std::vector<lane::StoredCommit>> Letters::committed(Duration at_most) {
   std::vector<lane::StoredCommit> commits;
   for (const auto& commit : *found) commits.push_back(lane::StoredCommit::read(commit));
   return commits;
+}
+
+Result<SentBack> Letters::sent_back(const std::vector<kafka::PartitionSpan>& spans) {
+  const auto commits = committed(seconds(5));
+  if (!commits) return commits.error();
+  SentBack sent;
+  for (const auto& commit : *commits)
+    for (const auto& span : spans)
+      if (span.partition == commit.partition) sent.add(span.partition, sent_back_of(commit, span));
+  return sent;
 }
 
 Result<std::unique_ptr<kafka::GroupClaim>> Letters::claim(const std::atomic<bool>& stop) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "app/dlq/letter.h"
+#include "app/dlq/sent_back.h"
 #include "base/result.h"
 #include "config/config.h"
 #include "kafka/admin/directory.h"
@@ -51,6 +52,8 @@ class Letters {
   Result<std::unique_ptr<kafka::GroupClaim>> claim(const std::atomic<bool>& stop);
   /// The commits of the group. Blocks for up to `at_most`, and start_deadline.
   Result<std::vector<lane::StoredCommit>> committed(Duration at_most = Duration::max());
+  /// Which letters of these spans were sent back. Blocks for up to 5 s.
+  Result<SentBack> sent_back(const std::vector<kafka::PartitionSpan>& spans);
   /// The number of partitions of a topic, which must exist.
   Result<std::int32_t> partitions_of(const std::string& topic);
   /// The topics that the service consumes as targets of a redrive.

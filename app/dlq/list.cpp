@@ -5,8 +5,8 @@
 #include "app/cli/terminal.h"
 #include "app/dlq/letters.h"
 #include "app/dlq/print.h"
-#include "app/dlq/sent_back.h"
 #include "app/dlq/verbs.h"
+#include "config/text.h"
 
 namespace laneway::dlq {
 namespace {
@@ -47,7 +47,7 @@ class Listing {
   void close() {
     if (options_.json) return;
     if (let_through_ > 0) out_ << '\n';
-    out_ << let_through_ << " of " << all_ << (all_ == 1 ? " dead letter" : " dead letters");
+    out_ << let_through_ << " of " << config::counted(all_, "dead letter");
     if (options_.limit > 0 && let_through_ > options_.limit)
       out_ << ", the first " << options_.limit << " shown";
     if (sent_back_ > 0)
@@ -68,17 +68,6 @@ class Listing {
   std::uint64_t all_ = 0, let_through_ = 0, sent_back_ = 0;
   std::map<std::string, std::uint64_t> kinds_;
 };
-
-/// Which letters of these spans were sent back.
-Result<SentBack> read_sent_back(Letters& letters, const std::vector<kafka::PartitionSpan>& spans) {
-  const auto committed = letters.committed(seconds(5));
-  if (!committed) return committed.error();
-  SentBack sent;
-  for (const auto& commit : *committed)
-    for (const auto& span : spans)
-      if (span.partition == commit.partition) sent.add(span.partition, sent_back_of(commit, span));
-  return sent;
-}
 
 Result<std::vector<kafka::PartitionSpan>> spans_of(Letters& letters) {
   std::vector<kafka::PartitionSpan> spans;
@@ -113,7 +102,7 @@ Status list_all(Letters& letters, const std::vector<kafka::PartitionSpan>& spans
 Status list(Letters& letters, const Options& options, std::int64_t now, const Output& output) {
   const auto spans = spans_of(letters);
   if (!spans) return spans.error();
-  const auto sent = read_sent_back(letters, *spans);
+  const auto sent = letters.sent_back(*spans);
   if (!sent && options.pending) return sent.error();
   if (!sent)
     std::cerr << "unknown which letters were sent back: " << cli::safe_text(sent.error().text()) << '\n';

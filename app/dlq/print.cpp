@@ -9,6 +9,7 @@
 #include "base/big_endian.h"
 #include "base/utc_time.h"
 #include "base/utf8.h"
+#include "config/text.h"
 
 namespace laneway::dlq {
 namespace {
@@ -73,7 +74,7 @@ std::string_view beginning(std::string_view bytes, std::size_t max_bytes) {
 
 std::string block(const std::string& title, std::optional<std::string_view> bytes, std::size_t max_bytes) {
   if (!bytes) return title + ": null\n";
-  std::string out = title + ": " + std::to_string(bytes->size()) + (bytes->size() == 1 ? " byte" : " bytes");
+  std::string out = title + ": " + config::counted(bytes->size(), "byte");
   const auto shown = beginning(*bytes, max_bytes);
   if (shown.size() < bytes->size()) out += ", the first " + std::to_string(shown.size()) + " of them";
   out += '\n';
@@ -129,8 +130,7 @@ std::string description_text(const Letter& letter, const Row& row) {
   line("exception", about.exception);
   line("attempts", about.attempts > 0 ? std::to_string(about.attempts) : "");
   line("first failure", time(about.first_failure));
-  line("sent back",
-       about.redrives > 0 ? std::to_string(about.redrives) + (about.redrives == 1 ? " time" : " times") : "");
+  line("sent back", about.redrives > 0 ? config::counted(about.redrives, "time") : "");
   line("redrive", sent_back_text(row.sent_back));
   line("consumer group", about.consumer_group);
   line("record's time", time(timestamp_of(letter)));

@@ -20,11 +20,8 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
-#include <ostream>
 #include <string>
-#include <vector>
 
 #include "app/dlq/letters.h"
 #include "app/dlq/options.h"

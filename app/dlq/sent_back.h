@@ -5,7 +5,7 @@
 #pragma once
 
 #include <map>
-#include <vector>
+#include <utility>
 
 #include "kafka/admin/topic_reader.h"
 #include "lane/commit/stored_commit.h"
@@ -14,13 +14,22 @@ namespace laneway::dlq {
 
 /// The letters of one partition that were sent back: offsets below `base` and in `runs`. No letter of `span`
 /// was sent if nothing is committed, or if the topic was created again since the commit.
-lane::CompletionMap sent_back_of(const lane::StoredCommit& committed, const kafka::PartitionSpan& span);
+inline lane::CompletionMap sent_back_of(const lane::StoredCommit& committed,
+                                        const kafka::PartitionSpan& span) {
+  const bool recreated = committed.offset > span.end;
+  return committed.offset < 0 || recreated ? lane::CompletionMap{span.begin, {}} : committed.map;
+}
 
 /// The letters of several partitions.
 class SentBack {
  public:
-  void add(const kafka::TopicPartition& partition, lane::CompletionMap sent);
-  bool contains(const kafka::TopicPartition& partition, std::int64_t offset) const;
+  void add(const kafka::TopicPartition& partition, lane::CompletionMap sent) {
+    partitions_[partition] = std::move(sent);
+  }
+  bool contains(const kafka::TopicPartition& partition, std::int64_t offset) const {
+    const auto found = partitions_.find(partition);
+    return found != partitions_.end() && (offset < found->second.base || found->second.contains(offset));
+  }
 
  private:
   std::map<kafka::TopicPartition, lane::CompletionMap> partitions_;

@@ -3,12 +3,12 @@
 // Threads: one. Blocks until all letters are read (list), or one record has come (show).
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <ostream>
 #include <string>
 #include <string_view>
 
+#include "app/cli/place.h"
 #include "app/dlq/letters.h"
 #include "app/dlq/options.h"
 #include "base/result.h"
@@ -24,11 +24,8 @@ struct Output {
 /// redrive, whose commits say which letters were sent back. `now`: ms since 1970.
 Status list(Letters& letters, const Options& options, std::int64_t now, const Output& output);
 
-struct LetterPosition {
-  std::string topic;  ///< empty: the only dead-letter topic
-  std::int32_t partition = 0;
-  std::int64_t offset = 0;
-};
+/// With partition and offset; without a topic: of the only dead-letter topic.
+using LetterPosition = cli::Place;
 /// Accepts "orders-dlt:0:17", "orders-dlt[0]@17" and "0:17". Error: usage.
 Result<LetterPosition> parse_letter_position(std::string_view text);
 /// Prints everything of one letter. `letters`: as in list(). Errors: no_input if there is no such record,

@@ -57,10 +57,7 @@ int plan_load(const plan::Options& options) {
   std::string text;
   if (!options.from.empty()) {
     const auto measured = measure(options);
-    if (!measured) {
-      std::cerr << "laneway plan: " << cli::safe_text(measured.error().text()) << '\n';
-      return exit_code_of(measured.error().kind);
-    }
+    if (!measured) return cli::refused("plan", measured.error());
     text = plan::print(*measured, options.window);
     load = measured->load;
   }

@@ -1,6 +1,4 @@
-#include <iostream>
-
-#include "app/exit_code.h"
+#include "app/cli/terminal.h"
 #include "app/process/signals.h"
 #include "app/run/serve.h"
 #include "app/verbs.h"
@@ -10,10 +8,7 @@ namespace laneway::app {
 
 int run(const config::Source& source) {
   const auto loaded = config::load(source);
-  if (!loaded.config) {
-    std::cerr << config::report(loaded.errors);
-    return exit_code_of(loaded.kind());
-  }
+  if (!loaded.config) return cli::refused(loaded);
   raise_open_files_limit();
   block_signals();
   return serve(loaded, source.file, {.handler = nullptr, .load = [&source] { return config::load(source); }});

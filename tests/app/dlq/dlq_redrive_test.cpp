@@ -200,24 +200,24 @@ TEST_CASE_METHOD(World, "dlq: list marks the letters that redrive has sent back,
   REQUIRE(redrive(options).sent == Counts{{"orders", 1}});
   options.filter.reason = "";
   std::ostringstream out;
-  REQUIRE(show(*open(), {"", 0, 1}, 0, now_ms(), out));
+  REQUIRE(show(*open(), {"", 0, 1}, 0, wall_clock_ms(), out));
   CHECK_THAT(out.str(), Catch::Contains("redrive         has sent this letter back"));
   out.str("");
-  REQUIRE(show(*open(), {"", 0, 0}, 0, now_ms(), out));
+  REQUIRE(show(*open(), {"", 0, 0}, 0, wall_clock_ms(), out));
   CHECK_THAT(out.str(), Catch::Contains("redrive         has not sent this letter back"));
   out.str("");
-  REQUIRE(list(*open(), options, now_ms(), {out}));
+  REQUIRE(list(*open(), options, wall_clock_ms(), {out}));
   CHECK_THAT(out.str(),
              Catch::Contains("orders-dlt:0:0") && Catch::Contains(" yes rejected: other\n") &&
                  Catch::Contains(" no rejected: boom\n") &&
                  Catch::Contains("3 of 3 dead letters; redrive has sent back 1 of them (--pending"));
   out.str("");
   options.pending = true;
-  REQUIRE(list(*open(), options, now_ms(), {out}));
+  REQUIRE(list(*open(), options, wall_clock_ms(), {out}));
   CHECK_THAT(out.str(), !Catch::Contains("other") && Catch::Contains("2 of 3 dead letters\n"));
   out.str("");
   options.json = true;
-  REQUIRE(list(*open(), options, now_ms(), {out}));
+  REQUIRE(list(*open(), options, wall_clock_ms(), {out}));
   CHECK_THAT(out.str(), Catch::Contains(R"("sent_back":false)") && !Catch::Contains(R"("sent_back":true)"));
 }
 
@@ -227,13 +227,13 @@ TEST_CASE_METHOD(World, "list counts letters, show finds one, and both report a 
   std::ostringstream out;
   Options options;
   options.filter.reason = "other";
-  REQUIRE(list(*open(), options, now_ms(), {out}));
+  REQUIRE(list(*open(), options, wall_clock_ms(), {out}));
   CHECK_THAT(out.str(), Catch::Contains("orders-dlt:0:1 ") && Catch::Contains("1 of 2 dead letters"));
   out.str("");
-  REQUIRE(show(*open(), {"", 0, 1}, 0, now_ms(), out));
+  REQUIRE(show(*open(), {"", 0, 1}, 0, wall_clock_ms(), out));
   CHECK_THAT(out.str(), Catch::Contains("rejected") && Catch::Contains("other"));
-  CHECK(show(*open(), {"", 0, 2}, 0, now_ms(), out).error().kind == ErrorKind::no_input);
-  CHECK(show(*open(), {"", 2, 0}, 0, now_ms(), out).error().kind == ErrorKind::no_input);
+  CHECK(show(*open(), {"", 0, 2}, 0, wall_clock_ms(), out).error().kind == ErrorKind::no_input);
+  CHECK(show(*open(), {"", 2, 0}, 0, wall_clock_ms(), out).error().kind == ErrorKind::no_input);
   CHECK(Letters::open(config, {"none"}, "g").error().kind == ErrorKind::unavailable);
 }
 
