@@ -1,125 +1,65 @@
-"""A headless Chromium, driven by the DevTools protocol over a pipe: no port, no other package.
+"""The distribution's Chromium, headless, driven by Playwright (scripts/playwright) from one thread.
 
 Input is real input (mouse and key events at where things are), and whatever the page throws, logs as an error or violates
-is kept in `complaints`. https://chromedevtools.github.io/devtools-protocol/
+is kept in `complaints`. `page` is Playwright's: https://playwright.dev/python/docs/api/class-page
 """
-import base64
 import json
 import os
-import queue
+import re
 import subprocess
-import threading
+import sys
 from pathlib import Path
 
-from process import ROOT, die_with_parent
-from waits import Failed, expect, wait_until
+from process import ROOT
+from waits import PATIENCE, expect, wait_until
 
-# No sandbox: it needs rights that neither root nor a container has, and the pages are our own.
-FLAGS = ["--headless", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--no-first-run", "--remote-debugging-pipe",
-         "--disable-background-networking", "--disable-component-update", "--disable-default-apps", "--disable-sync",
-         "--disable-extensions", "--mute-audio", "--hide-scrollbars", "--no-proxy-server"]
-KEYS = {"Tab": 9, "Enter": 13, "Escape": 27, "PageUp": 33, "PageDown": 34, "End": 35, "Home": 36, "ArrowLeft": 37, "ArrowRight": 39}
-PATIENCE = 90  # for one answer: a machine that is busy with everything else
+FLAGS = ["--disable-gpu", "--disable-sync", "--no-proxy-server"]
+
+
+def installed(package, *arguments):
+    """The path that the script of this name prints; it downloads what is missing."""
+    return subprocess.check_output([ROOT / "scripts" / package, *arguments], text=True).strip()
 
 
 class Browser:
     def __init__(self, folder):
-        to_browser, ours = os.pipe()
-        theirs, from_browser = os.pipe()
-        self.log_file = folder / "chromium.txt"  # full of what it misses in a container
-
-        def wired():
-            die_with_parent()
-            # Elsewhere first: 3 and 4 may be among the four.
-            reading, writing = os.dup(to_browser), os.dup(from_browser)
-            os.dup2(reading, 3)
-            os.dup2(writing, 4)
-
-        with open(self.log_file, "wb") as log:
-            self.process = subprocess.Popen(
-                ["chromium", *FLAGS, f"--user-data-dir={folder / 'chromium'}", "about:blank"], stdin=subprocess.DEVNULL, stdout=log,
-                stderr=log, preexec_fn=wired, close_fds=False, env={**os.environ, "HOME": str(folder)})
-        os.close(to_browser)
-        os.close(from_browser)
-        self.commands = os.fdopen(ours, "wb", buffering=0)
-        self.answers = os.fdopen(theirs, "rb")
-        self.incoming, self.complaints, self.number, self.session, self.planted = queue.Queue(), [], 0, None, {}
-        threading.Thread(target=self.read, daemon=True).start()
+        """`folder`: what Chromium has for its home."""
+        sys.path.append(installed("playwright", sys.executable))
+        from playwright.sync_api import sync_playwright  # in the folder that is on the path only now
+        self.complaints, self.planted = [], {}
+        self.playwright = sync_playwright().start()
+        self.chromium = self.playwright.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS,
+                                                        env={**os.environ, "HOME": str(folder)})
+        self.page = self.chromium.new_page(no_viewport=True)
+        self.page.set_default_timeout(PATIENCE * 1000)
+        self.devtools = self.page.context.new_cdp_session(self.page)
+        self.evaluate, self.click = self.page.evaluate, self.page.click
+        self.press, self.write = self.page.keyboard.press, self.page.keyboard.insert_text
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("console", self.note)
+        self.page.on("dialog", self.accept)
 
     def close(self):
-        self.process.kill()
-        self.process.wait()
-        self.commands.close()
+        self.chromium.close()
+        self.playwright.stop()
 
-    # The protocol.
+    def note(self, message):
+        if message.type in ("error", "warning", "assert"):
+            self.complaints.append(f"{message.text} {message.location['url']}")
 
-    def read(self):
-        rest = b""
-        while piece := self.answers.read1(1 << 16):
-            *whole, rest = (rest + piece).split(b"\0")
-            for message in whole:
-                self.incoming.put(json.loads(message))
-        self.incoming.put(None)
+    def accept(self, dialog):
+        self.complaints.append(f"a dialog: {dialog.message}")
+        dialog.accept()
 
-    def send(self, method, **parameters):
-        self.number += 1
-        message = {"id": self.number, "method": method, "params": parameters}
-        if self.session:
-            message["sessionId"] = self.session
-        self.commands.write(json.dumps(message).encode() + b"\0")
-        return self.number
-
-    def call(self, method, **parameters):
-        """The result. Events that come meanwhile are looked through for complaints."""
-        number = self.send(method, **parameters)
-        while True:
-            answer = self.next_message(method)
-            if answer.get("id") == number:
-                expect("error" not in answer, f"{method}: {answer.get('error')}")
-                return answer["result"]
-            self.note(answer)
-
-    def next_message(self, method):
-        try:
-            message = self.incoming.get(timeout=PATIENCE)
-        except queue.Empty:
-            raise Failed(f"chromium has not answered {method} within {PATIENCE} s") from None
-        expect(message is not None, f"chromium ended: {self.log_file.read_text(errors='replace')[-2000:]}")
-        return message
-
-    def note(self, event):
-        method, parameters = event.get("method"), event.get("params", {})
-        if method == "Runtime.exceptionThrown":
-            self.complaints.append(json.dumps(parameters["exceptionDetails"]))
-        elif method == "Runtime.consoleAPICalled" and parameters["type"] in ("error", "warning", "assert"):
-            self.complaints.append(json.dumps(parameters["args"]))
-        elif method == "Log.entryAdded" and parameters["entry"]["level"] in ("error", "warning"):
-            self.complaints.append(f"{parameters['entry']['text']} {parameters['entry'].get('url', '')}")
-        elif method == "Page.javascriptDialogOpening":
-            self.complaints.append(f"a dialog: {parameters['message']}")
-            self.send("Page.handleJavaScriptDialog", accept=True)
-        elif method == "Fetch.requestPaused":
-            body = next(body for path, body in self.planted.items() if path in parameters["request"]["url"])
-            self.send("Fetch.fulfillRequest", requestId=parameters["requestId"], responseCode=200, body=body)
-
-    # A page.
-
-    def open(self, url, width=1240, height=900, scheme="light"):
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        for domain in ("Page", "Runtime", "Log"):
-            self.call(f"{domain}.enable")
-        self.look(width, height, scheme)
-        self.call("Page.navigate", url=url)
+    def open(self, url, width=1240, height=900):
+        self.look(width, height)
+        self.page.goto(url)
 
     def look(self, width, height=900, scheme="light"):
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
-        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
-
-    def evaluate(self, expression):
-        result = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
-        expect("exceptionDetails" not in result, f"{expression}: {result.get('exceptionDetails')}")
-        return result["result"].get("value")
+        """By the DevTools protocol: Playwright itself changes `mobile` only with a new page."""
+        self.devtools.send("Emulation.setDeviceMetricsOverride",
+                           {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600})
+        self.page.emulate_media(color_scheme=scheme)
 
     def wait(self, what, expression, within=60):
         return wait_until(what, lambda: self.evaluate(expression), within)
@@ -131,74 +71,36 @@ class Browser:
             return node?.checkVisibility() ? node.innerText : "";
         }})()""")
 
-    def click(self, selector):
-        """With the mouse, in its middle, where nothing else may lie above it."""
-        place = wait_until(f"{selector} is there and not covered", lambda: self.place(selector))
-        for kind in ("mousePressed", "mouseReleased"):
-            self.call("Input.dispatchMouseEvent", type=kind, x=place["x"], y=place["y"], button="left", clickCount=1)
-
-    def place(self, selector):
-        """The middle of the part that can be clicked."""
-        return self.evaluate(f"""(() => {{
-            const node = document.querySelector({json.dumps(selector)});
-            if (!node) return null;
-            node.scrollIntoView({{block: "center"}});
-            const box = node.getBoundingClientRect();
-            const x = box.x + box.width / 2, y = box.y + box.height / 2;
-            return node.contains(document.elementFromPoint(x, y)) ? {{x, y}} : null;
-        }})()""")
-
     def hover(self, selector, part):
         """Moves the mouse over an element, to this part of its width."""
-        box = self.box(selector)
-        self.call("Input.dispatchMouseEvent", type="mouseMoved", x=box["x"] + part * box["width"], y=box["y"] + box["height"] / 2)
+        self.page.mouse.move(*self.place(selector, part))
 
     def touch(self, selector, part):
         """Taps with a finger, at this part of the element's width."""
-        box = self.box(selector)
-        point = {"x": box["x"] + part * box["width"], "y": box["y"] + box["height"] / 2}
-        self.call("Input.dispatchTouchEvent", type="touchStart", touchPoints=[point])
-        self.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+        x, y = self.place(selector, part)
+        self.devtools.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
+        self.devtools.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
 
-    def box(self, selector):
-        return self.evaluate(f"""(() => {{
-            const node = document.querySelector({json.dumps(selector)});
-            node.scrollIntoView({{block: "center"}});
-            const {{x, y, width, height}} = node.getBoundingClientRect();
-            return {{x, y, width, height}};
-        }})()""")
-
-    def press(self, key, shift=False):
-        text = {"text": "\r"} if key == "Enter" else {}
-        held = {"modifiers": 8} if shift else {}
-        self.call("Input.dispatchKeyEvent", type="keyDown", key=key, code=key, windowsVirtualKeyCode=KEYS[key], **text, **held)
-        self.call("Input.dispatchKeyEvent", type="keyUp", key=key, code=key, windowsVirtualKeyCode=KEYS[key], **held)
-
-    def write(self, text):
-        """Types into the element that has the focus."""
-        self.call("Input.insertText", text=text)
+    def place(self, selector, part):
+        element = self.page.locator(selector)
+        element.evaluate("(node) => node.scrollIntoView({block: 'center'})")
+        box = element.bounding_box()
+        return box["x"] + part * box["width"], box["y"] + box["height"] / 2
 
     def plant(self, path, body):
         """Answers requests for this path with this text from then on; the service does not receive them."""
-        self.planted[path] = base64.b64encode(body.encode()).decode()
-        self.call("Fetch.enable", patterns=[{"urlPattern": f"*{path}*"} for path in self.planted])
+        known = path in self.planted
+        self.planted[path] = body
+        if not known:
+            self.page.route(re.compile(re.escape(path)), lambda route: route.fulfill(body=self.planted[path]))
 
     def accessibility_violations(self):
         """The mistakes that axe-core (scripts/axe) finds in the present page, a line each: rule, help, and the elements."""
         if not self.evaluate("typeof axe !== 'undefined'"):
-            self.evaluate(Path(subprocess.check_output([ROOT / "scripts" / "axe"], text=True).strip()).read_text())
+            self.evaluate(Path(installed("axe")).read_text())
         found = self.evaluate("""axe.run(document, {resultTypes: ["violations"]}).then(({violations, passes}) => ({
             passes: passes.length,
             violations: violations.map(({id, help, nodes}) => `${id}: ${help}: ${nodes.map(({html}) => html.slice(0, 200)).join(" | ")}`),
         }))""")
         expect(found["passes"] > 10, f"axe-core checked next to nothing: {found}")
         return found["violations"]
-
-    def picture(self, file, whole=False):
-        """A picture of the window, or of the `whole` page."""
-        taken = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole, **({"clip": self.page_box()} if whole else {}))
-        file.write_bytes(base64.b64decode(taken["data"]))
-
-    def page_box(self):
-        size = self.call("Page.getLayoutMetrics")["cssContentSize"]
-        return {"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1}

@@ -144,7 +144,7 @@ def fits_everywhere(page):
 
 def check_roles(browser):
     """The page for a screen reader: tables stay tables on a phone, and every control has a name."""
-    nodes = [node for node in browser.call("Accessibility.getFullAXTree")["nodes"] if not node["ignored"]]
+    nodes = [node for node in browser.devtools.send("Accessibility.getFullAXTree")["nodes"] if not node["ignored"]]
     roles = [node["role"]["value"] for node in nodes]
     expect(roles.count("row") >= 1 + PARTITIONS and roles.count("rowheader") == PARTITIONS and roles.count("columnheader") == 12,
            f"rows of the table: {roles.count('row')}, headers: {roles.count('rowheader')}, {roles.count('columnheader')}")
@@ -191,7 +191,7 @@ def loses_a_lane_and_gets_it_back(page, service, settings):
 def keeps_the_history(page, service):
     """A page that is opened now shows the earlier events, and the tile and the marks agree."""
     browser = page.browser
-    browser.call("Page.reload")
+    browser.page.reload()
     page.wait_for_text("#events", f"1 dead letter: {page.lane(STUCK)}.")
     expect(f"{page.lane(1)} is suspended." in browser.text("#events"), f"what was before: {browser.text('#events')}")
     expect(int(browser.evaluate("document.querySelector('#lag-chart').getAttribute('aria-valuemax')")) >= 5, "samples from before")
@@ -206,11 +206,9 @@ def keeps_the_history(page, service):
 
 def says_when_there_is_no_answer(page, service):
     browser = page.browser
-    browser.call("Network.enable")
-    offline = {"latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
-    browser.call("Network.emulateNetworkConditions", offline=True, **offline)
+    browser.page.context.set_offline(True)
     page.wait_for_text("#no-answer", "has not answered since")
-    browser.call("Network.emulateNetworkConditions", offline=False, **offline)
+    browser.page.context.set_offline(False)
     wait_until("it answers again", lambda: browser.text("#no-answer") == "")
     service.stop()
     page.wait_for_text("#no-answer", "the service cannot be reached")

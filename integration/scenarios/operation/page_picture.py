@@ -8,7 +8,6 @@ import sys
 import threading
 import time
 import urllib.request
-from pathlib import Path
 
 import harness
 from browser import Browser
@@ -55,7 +54,7 @@ def scenario(run):
         ask = urllib.request.Request(f"{first.url()}/lanes/orders/{SUSPENDED}/suspend", method="POST", headers={"X-Laneway": "1"})
         urllib.request.urlopen(ask, timeout=10).close()
         time.sleep(45)
-        browser.picture(Path(sys.argv[1]), whole=True)
+        browser.page.screenshot(path=sys.argv[1], full_page=True)
     finally:
         browser.close()
     for service in run.services:

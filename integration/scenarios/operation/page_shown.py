@@ -20,10 +20,9 @@ AS_SHOWN = "\\u202egnp.\\u2066\\u200f\\u001b"
 class Page:
     def __init__(self, browser, url):
         self.browser = browser
-        browser.open("about:blank", 1280)
         browser.plant("/status", status(lane(0)))
         browser.plant("/history", history(three_hours(), EVENTS))
-        browser.call("Page.navigate", url=url)
+        browser.open(url, 1280)
 
     def show(self, found, past=None):
         """Plants these answers; returns when the page shows them."""
@@ -225,7 +224,7 @@ def is_used_by_keyboard(page):
               history(three_hours(), EVENTS, started=2))
     for width in (390, 1280):
         browser.look(width)
-        browser.call("Page.reload")
+        browser.page.reload()
         browser.wait("the page is there anew", "document.querySelectorAll('tr.lane').length === 2")
         found = []
         while not found or found[-1]["name"] != "events":
@@ -235,7 +234,7 @@ def is_used_by_keyboard(page):
         expect_equal(["A", "60", "rate-chart", "lag-chart", "strip-chart", "filter", "Skip the oldest record of orders:0", "Suspend orders:0",
                       "Suspend orders:1", "events"], [one["name"] for one in found], f"what Tab leads to at {width} pixels")
         expect_equal([], [one for one in found if not one["seen"]], f"where the focus is not seen at {width} pixels")
-        browser.press("Tab", shift=True)
+        browser.press("Shift+Tab")
         browser.press("Enter")
         page.wait_for_text("#control-title", "Suspend orders:1?")
         browser.press("Escape")
@@ -257,7 +256,7 @@ def is_accessible(page, folder):
         look = f"at {width} pixels, {scheme}"
         expect_equal(width, browser.evaluate("document.documentElement.scrollWidth"), f"width of all {look}")
         browser.evaluate("scrollTo(0, 0)")
-        browser.picture(folder / f"page-{width}-{scheme}.png", whole=True)
+        browser.page.screenshot(path=folder / f"page-{width}-{scheme}.png", full_page=True)
         expect_equal([], browser.accessibility_violations(), f"violations {look}")
         browser.click('button[aria-label="Resume orders:4"]')
         page.wait_for_text("#control-title", "Resume orders:4?")
@@ -267,7 +266,7 @@ def is_accessible(page, folder):
     browser.evaluate("document.querySelector('#lag-chart').removeAttribute('aria-label')")
     found = browser.accessibility_violations()
     expect_equal(["aria-input-field-name", "color-contrast"], sorted(one.split(":")[0] for one in found), "what the checker finds of two planted violations")
-    browser.call("Page.reload")
+    browser.page.reload()
     page.wait_for_text("#about", "version 10")
 
 
