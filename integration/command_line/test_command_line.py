@@ -37,9 +37,7 @@ def laneway(*arguments, prepare=None, **variables):
 
 @contextlib.contextmanager
 def taken_port():
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
+    with socket.create_server(("127.0.0.1", 0)) as taken:
         yield taken.getsockname()[1]
 
 
@@ -255,9 +253,7 @@ class Check(CommandLine):
 
     def test_a_check_contacts_nothing(self):
         """The kernel completes a connection to a socket that listens, so a connection would be found in its queue afterwards."""
-        with socket.socket() as listener:
-            listener.bind(("127.0.0.1", 0))
-            listener.listen()
+        with socket.create_server(("127.0.0.1", 0)) as listener:
             listener.setblocking(False)
             address = f"127.0.0.1:{listener.getsockname()[1]}"
             kafka = {"bootstrap.servers": address, "group.id": "g"}
@@ -326,9 +322,7 @@ class Check(CommandLine):
         self.ends(done, 69, f"127.0.0.1:{port}", "handler.http.url")
 
     def test_connect_only_connects_to_the_handler(self):
-        with socket.socket() as server:
-            server.bind(("127.0.0.1", 0))
-            server.listen()
+        with socket.create_server(("127.0.0.1", 0)) as server:
             port = server.getsockname()[1]
             received = []
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from process import die_with_parent
 from tools.kafka.access import kerberos
+from tools.ports import free_port
 from waits import PATIENCE, wait_until
 
 TICKET_LIFETIME = 10  # s
@@ -73,7 +74,7 @@ class Kdc:
     """A KDC of its own for the realm of the shared one, with brief tickets. `environment` leads there."""
 
     def __init__(self, folder, state):
-        self.folder, self.port = folder, unused_port()
+        self.folder, self.port = folder, free_port()
         self.log = folder / "kdc.log"
         there = re.search(r"kdc = (127\.0\.0\.1:\d+)", Path(state["krb5_conf"]).read_text())[1]
         self.state = dict(state)
@@ -108,12 +109,6 @@ class Kdc:
 
     def environment(self, tickets):
         return {"KRB5_CONFIG": self.state["krb5_conf"], "KRB5CCNAME": f"FILE:{tickets}"}
-
-
-def unused_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def accepts(port):

@@ -3,12 +3,12 @@ own, and logs in with a token from a file: each record is a stream of a few conn
 import collections
 import json
 import re
-import socket
 import subprocess
 
 import harness
 from downstream import certificate
 from harness import Promises, expect, expect_equal, wait_until
+from tools.ports import free_port
 
 PARTITIONS, RECORDS = 4, 800
 TOKEN = "Bearer c4n4ry-of-the-web-service"
@@ -25,8 +25,7 @@ class Http2Server:
 
     def start(self, run):
         """Whether the server listens. It needs a given port, which another program may take first."""
-        with socket.create_server(("127.0.0.1", 0)) as probe:
-            self.port = probe.getsockname()[1]
+        self.port = free_port()
         with self.file.open("wb") as output:
             process = subprocess.Popen(["nghttpd", "-v", "--address=127.0.0.1", "--echo-upload", str(self.port), self.key,
                                         self.certificate], stdout=output, stderr=output, preexec_fn=harness.die_with_parent)

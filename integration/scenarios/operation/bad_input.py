@@ -46,9 +46,7 @@ def a_topic_that_is_not_there(run):
 
 
 def a_taken_admin_port(run):
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
+    with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         ends(run.service("taken-port", admin={"listen": f"127.0.0.1:{port}"}, start_deadline="2s"), 69, port)
 
