@@ -57,7 +57,7 @@ TEST_CASE("any free worker takes the next job: a job that hangs delays no other"
   REQUIRE(pool->join(Deadline::in(patience)));
 }
 
-TEST_CASE("a sequential batch is one claim, however long its jobs take") {
+TEST_CASE("a sequential batch is one claim, however many jobs it has") {
   Mutex mutex;
   std::vector<Range> claimed;
   TestPool pool(limits(4, 2000), [&](const Claim& claim) {
@@ -95,7 +95,7 @@ TEST_CASE("no claim exceeds the limit, except a sequential batch") {
   CHECK(*std::max_element(claimed.begin(), claimed.end()) == 2);
 }
 
-TEST_CASE("whole claims take all waiting jobs, however long jobs take") {
+TEST_CASE("whole claims take as many waiting jobs as a claim may have, however long jobs take") {
   Mutex mutex;
   std::vector<std::uint32_t> claimed;
   auto whole = limits(1, 2000);

@@ -402,7 +402,7 @@ TEST_CASE("a job that has not begun by its deadline is dropped and counted") {
   REQUIRE(pool.metrics().completed == 2);
 }
 
-TEST_CASE("jobs of a key run in their order, and different keys in parallel") {
+TEST_CASE("jobs of a key run in their order, and jobs without a key on each worker in turn") {
   PoolGate gate;
   auto options = pool_options(4, 40000);
   options.distribution = Distribution::by_key;

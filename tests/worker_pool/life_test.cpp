@@ -20,7 +20,7 @@ std::string text_of(Function&& function) {
   return "nothing was thrown";
 }
 
-TEST_CASE("a pool without workers is refused when it is constructed") {
+TEST_CASE("a pool without workers, or with fewer than min_workers, is refused when it is constructed") {
   const auto with = [](unsigned workers, unsigned least) {
     return text_of<std::invalid_argument>([&] {
       auto options = pool_options(workers, 4);
@@ -382,7 +382,7 @@ TEST_CASE("submissions that race with a stop are run, given up or refused, and n
   }
 }
 
-TEST_CASE("a job that waits for its own pool is refused") {
+TEST_CASE("a call in a job that would wait for the job's own pool is refused") {
   WorkerPool pool(pool_options(2, 10));
   const auto refusal = [&](auto&& call) {
     return pool.submit_and_wait([&] { return text_of<std::logic_error>(call); });

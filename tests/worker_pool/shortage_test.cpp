@@ -41,8 +41,7 @@ TEST_CASE("without any thread, and with no way to start one, a job is refused wi
   REQUIRE(pool.submit_and_wait([] { return 7; }) == 7);
 }
 
-TEST_CASE(
-    "a thread that the system refuses is counted by nobody, so each job of several submitters is refused") {
+TEST_CASE("a refused thread does not count as a thread, so each job of several submitters is refused") {
   WorkerPool pool(pool_options(2, 100));
   std::atomic<int> ready = 0, accepted = 0, counted = 0;
   std::atomic<bool> refusing = false;

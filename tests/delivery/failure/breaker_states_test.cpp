@@ -51,7 +51,7 @@ void half_fail(Breaker& breaker, TimePoint now, int pairs) {
 
 }  // namespace
 
-TEST_CASE("rules without an opening end a doubt, also before the breaker opens") {
+TEST_CASE("rules under which the breaker never opens end its doubt") {
   Breaker breaker(usual_rules);
   others_fail(breaker, noon, 1);
   REQUIRE(breaker.in_doubt(CallWindow::nobody));

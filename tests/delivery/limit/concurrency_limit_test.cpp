@@ -177,7 +177,7 @@ TEST_CASE("concurrency limit: aimd rises by one at first, and falls by a tenth i
   CHECK(change_after(true).to == (before + 8) * 9 / 10);
 }
 
-TEST_CASE("concurrency limit: a rare failure changes nothing") {
+TEST_CASE("concurrency limit: a rare failure does not keep the limit from rising") {
   ConcurrencyLimit limit(LimitKind::aimd, {50, 100});
   auto now = TimePoint{} + seconds(1);
   for (int i = 0; i < 5000; ++i) {

@@ -84,7 +84,7 @@ TEST_CASE("a listener that expects no login, another login or a login is reporte
           "broker 127.0.0.1:9092 closed the connection without an answer: ", "or the port expects TLS"}});
 }
 
-TEST_CASE("a broker that hangs up during the TLS handshake does not use TLS, or is not running") {
+TEST_CASE("a broker that hangs up during the TLS handshake is reported as one without TLS, or not running") {
   check(
       {{"ssl://127.0.0.1:9097/bootstrap: Disconnected: SSL connection closed by peer (after 1ms in state "
         "SSL_HANDSHAKE)",
@@ -92,7 +92,7 @@ TEST_CASE("a broker that hangs up during the TLS handshake does not use TLS, or 
         "kafka.security.protocol to plaintext"}});
 }
 
-TEST_CASE("a broker that has worked before and closes a connection uses the right protocol") {
+TEST_CASE("a connection that is closed by a broker that has worked before is not explained") {
   const std::string plain =
       "127.0.0.1:9096/1: Disconnected: connection reset by peer (after 0ms in state APIVERSION_QUERY)";
   const std::string tls =
@@ -164,7 +164,7 @@ TEST_CASE("a missing or refused token is reported with the keys to check") {
         "broker 127.0.0.1:9094 refuses the token: ", "kafka.sasl.oauthbearer.token.endpoint.url"}});
 }
 
-TEST_CASE("a missing Kerberos ticket is reported with the keys to check") {
+TEST_CASE("a missing, expired or refused Kerberos ticket is reported with what to check") {
   const std::string before =
       "sasl_plaintext://127.0.0.1:9094/bootstrap: Failed to initialize SASL authentication: SASL handshake "
       "failed (start "

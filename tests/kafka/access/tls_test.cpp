@@ -255,7 +255,7 @@ TEST_CASE("a token server that speaks only TLS 1.1 or 1.0 gets no request") {
   }
 }
 
-TEST_CASE("a broker that wants a client's certificate is distinguished from one with a wrong certificate") {
+TEST_CASE("a broker that requires a client certificate is reported with the setting for the certificate") {
   const Certificate certificate;
   const TlsListener broker(certificate, {}, true);
   CHECK_THAT(said_of(trusting(certificate, broker.address()), "requires a client certificate"),
@@ -282,7 +282,7 @@ TEST_CASE("valid certificates are accepted, and wrong ones too if they are not c
   CHECK(connects(other, careless));
 }
 
-TEST_CASE("a wrong intermediate certificate is named") {
+TEST_CASE("an expired intermediate certificate is named") {
   const auto root = Certificate::authority("root");
   const auto between = Certificate::authority("between", &root, -1);
   const Certificate own("IP:127.0.0.1", 1, &between);

@@ -125,7 +125,8 @@ TEST_CASE_METHOD(OpenDirectory, "topics that no broker refuses may be read") {
   CHECK(directory->readable(*topics, patience));
 }
 
-TEST_CASE_METHOD(OpenDirectory, "a silent broker refuses nothing, and is not waited for after giving up") {
+TEST_CASE_METHOD(OpenDirectory,
+                 "a silent broker refuses nothing, and the wait ends when the caller gives up") {
   const auto topics = directory->topics({"orders"}, patience);
   REQUIRE(topics);
   REQUIRE(cluster->set_latency(1, 600000));
@@ -161,7 +162,9 @@ TEST_CASE_METHOD(OpenDirectory, "brokers that do not answer are unavailable") {
   CHECK_FALSE(directory->committed({{"orders", 0}}, milliseconds(1)));
 }
 
-TEST_CASE_METHOD(OpenDirectory, "brokers that do not show their settings are not an error") {
+TEST_CASE_METHOD(
+    OpenDirectory,
+    "without the brokers' settings, a retention is unknown and the group's protocol counts as offered") {
   REQUIRE(directory->topics({"orders"}, patience));
   CHECK_FALSE(directory->retention("orders", seconds(1)));
   auto asking = settings();

@@ -65,7 +65,8 @@ TEST_CASE_METHOD(Claims, "a single claim gets all partitions, and may commit") {
   CHECK(offsets[1].metadata == "read");
 }
 
-TEST_CASE_METHOD(Claims, "a claim gives way to a later claim, after committing its last records") {
+TEST_CASE_METHOD(
+    Claims, "a claim loses its partitions to a later claim, which gets them once the earlier one is closed") {
   auto first = opened();
   REQUIRE(take(*first) == Taken::yes);
   const auto second = opened();

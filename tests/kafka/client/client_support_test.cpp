@@ -47,7 +47,7 @@ TEST_CASE("OIDC and Kerberos are refused on a library that was built without") {
   CHECK(said_of(login("GSSAPI"), old_one).empty());
 }
 
-TEST_CASE("without a mechanism, the library uses Kerberos") {
+TEST_CASE("a login without a mechanism is checked as Kerberos, the library's default") {
   const ClientSettings unnamed{{"security.protocol", {"SASL_PLAINTEXT", "f.yaml:2:3", false}}};
   CHECK_THAT(said_of(unnamed, bare), Catch::StartsWith("f.yaml:2:3: kafka.sasl.mechanism: "));
   CHECK(said_of(unnamed, old_one).empty());
@@ -61,7 +61,7 @@ TEST_CASE("other logins, and connections without one, are accepted on every libr
   }
 }
 
-TEST_CASE("a library that is too old is refused with the version to use") {
+TEST_CASE("group.protocol: consumer is refused on a library that is too old, with the version to use") {
   const auto with_protocol = [](const std::string& protocol) {
     return ClientSettings{{"group.protocol", {protocol, "f.yaml:3:5", false}}};
   };
@@ -113,7 +113,7 @@ TEST_CASE("defects of a release cause a warning if the settings need the broken 
   }
 }
 
-TEST_CASE("from 2.2.0 on, the broker's thread sleeps no longer than requested") {
+TEST_CASE("fetch.queue.backoff.ms works from 2.2.0 on") {
   CHECK_FALSE(has_queue_backoff({0x020102ff, ""}));
   CHECK(has_queue_backoff({0x020200ff, ""}));
 }

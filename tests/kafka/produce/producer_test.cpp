@@ -173,7 +173,7 @@ TEST_CASE("a full queue accepts nothing until answers have come") {
   CHECK(answers.all().size() == accepted + 1);
 }
 
-TEST_CASE("a record whose request is refused is written again, although a later record might go first") {
+TEST_CASE("a record whose request is refused is written again, before later records") {
   const World world;
   Answers answers;
   // Each in a request of its own.
@@ -285,7 +285,7 @@ TEST_CASE("an error for a batch is the record's own only if the batch has one re
     }
 }
 
-TEST_CASE("a record that was refused for another record of its batch is retried") {
+TEST_CASE("a record that was refused for another record of its batch counts as refused with the batch") {
   const auto different_record = static_cast<rd_kafka_resp_err_t>(-138);  // from librdkafka 2.4.0 on
   CHECK(failed_delivery(different_record, "w", false, 0).status == DeliveryStatus::batch_refused);
 }
@@ -314,11 +314,10 @@ TEST_CASE("a record that a broker refuses as invalid gets the possible causes of
         "message.timestamp.before.max.ms and message.timestamp.after.max.ms of the topic)");
 }
 
-TEST_CASE("a missing topic is reported") {
+TEST_CASE("a record for a missing partition is reported as one for an unknown topic") {
   const World world;
   Answers answers;
   const auto producer = world.producer(setting("topic.metadata.propagation.max.ms", "500"));
-  const std::string missing = "missing";
   const auto result = producer->send({.topic = orders, .partition = 7, .value = "v"}, &answers);
   if (result.sent == Sent::refused)
     CHECK(result.refusal.status == DeliveryStatus::unknown_topic);
