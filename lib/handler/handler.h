@@ -12,6 +12,7 @@
 // time uses a Task.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -65,7 +66,7 @@ struct Finished {
   pool::Claim claim;
   std::uint32_t done = 0;         ///< items answered done
   std::uint32_t same_call = 0;    ///< items of `done` that do not count as a call (Outcome::same_call)
-  std::vector<Failure> failures;  ///< items with another answer, in order
+  std::vector<Failure> failures;  ///< items with another answer, in the order of the items
   Duration busy{};                ///< from the first attempt to the last answer
   TimePoint ended{};              ///< when the last answer came, if an attempt began
 };
@@ -114,6 +115,11 @@ class Task {
   Task& operator=(Task&&) = delete;
   ~Task() {
     if (sink_ == nullptr) return;
+    // A handler may answer in any order.
+    auto& failures = finished_.failures;
+    const auto by_index = [](const Failure& one, const Failure& other) { return one.index < other.index; };
+    if (!std::is_sorted(failures.begin(), failures.end(), by_index))
+      std::sort(failures.begin(), failures.end(), by_index);
     if (started_) {
       finished_.ended = SteadyClock::now();
       finished_.busy = finished_.ended - *started_;

@@ -140,6 +140,7 @@ bool Lane::submit_due_retries(Stage& stage, Line& line, TimePoint now) {
     rate_.took_failed();
     line.took_failed();
     if (!attempts.begins(*item, now)) continue;
+    if (item->route() != handler::Route::work) restore_whole(*item);
     rate_.charge(1, item->record.size(), now);
     line.charge_failed(item->record.size(), now);
     stage.failed().run_alone(std::move(*item), line);

@@ -78,6 +78,22 @@ TEST_CASE("a task that is recalled ends after the running record, and the rest s
   CHECK(run.state(2) == ItemState::unanswered);
 }
 
+TEST_CASE("failures come in the order of the records, in whatever order they were answered") {
+  Run run(numbered_records(4));
+  {
+    auto task = run.task();
+    for (const std::uint32_t index : {3, 0, 2, 1}) {
+      (void)task.attempt(index);
+      task.answer(index, index == 2 ? Outcome::done() : Outcome::retry("number " + std::to_string(index)));
+    }
+  }
+  REQUIRE(run.result().failures.size() == 3);
+  CHECK(run.result().failures[0].index == 0);
+  CHECK(run.result().failures[1].index == 1);
+  CHECK(run.result().failures[2].index == 3);
+  CHECK(run.result().failures[2].outcome.reason == "number 3");
+}
+
 TEST_CASE("a task that is not sequential goes on after a failure") {
   Run run(numbered_records(3));
   Scripted handler([](const Attempt& attempt) {

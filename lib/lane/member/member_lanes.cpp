@@ -9,6 +9,11 @@ namespace {
 
 std::atomic<std::uint64_t> last_epoch{0};
 
+bool pools_drained(const Lane& lane) {
+  const auto pools = lane.pools();
+  return std::all_of(pools.begin(), pools.end(), [](const auto* pool) { return pool->drained(); });
+}
+
 }  // namespace
 
 MemberLane& MemberLanes::add(const StoredCommit& start, TimePoint now) {
@@ -140,14 +145,14 @@ void MemberLanes::commit_begins() {
 
 void MemberLanes::bury(TimePoint now) {
   std::erase_if(ended_, [now](const auto& lane) {
-    return lane->lane->pool().drained() && lane->lane->close_pool(Deadline(now + milliseconds(100))) &&
+    return pools_drained(*lane->lane) && lane->lane->close_pool(Deadline(now + milliseconds(100))) &&
            !lane->ready && !lane->signalled.load(std::memory_order_acquire);
   });
 }
 
 bool MemberLanes::any_ending() const {
   return std::any_of(ended_.begin(), ended_.end(),
-                     [](const auto& lane) { return lane->lane->pool().drained(); });
+                     [](const auto& lane) { return pools_drained(*lane->lane); });
 }
 
 void MemberLanes::publish() {

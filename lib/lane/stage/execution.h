@@ -1,7 +1,7 @@
-// The workers' side of a lane: runs the handler on the records that the pool claims, unless the downstream's
-// breaker is open, and keeps finished claims until the lane collects them. Records for a retry topic and dead
-// letters are written in the same way, as work for another handler, so that bounds, order, drain and the
-// ledger apply to them as to all work.
+// The workers' side of a workload: runs the handler on the records that the pool claims, unless the
+// downstream's breaker is open, and keeps finished claims until the lane collects them. Records for a retry
+// topic and dead letters are written in the same way, as work for another handler, so that bounds, order,
+// drain and the ledger apply to them as to all work.
 //
 // Threads: run() and finished() are called by workers (finished() by the thread that answers last); collect()
 // and the setters by the lane's loop. The mailbox is bounded by the pool: one entry per unfinished claim. The

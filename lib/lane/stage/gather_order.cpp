@@ -63,6 +63,7 @@ void GatherOrder::clear() {
   expected_.clear();
   waiting_.clear();
   bytes_ = 0;
+  done_ = 0;
 }
 
 }  // namespace laneway::lane

@@ -1,5 +1,5 @@
-// The queued and running work of a lane: batches of records, in the pool or before it, and records that wait
-// for their key outside any batch.
+// The queued and running work of a stage, or of its failed records: batches of records, in the pool or before
+// it, and records that wait for their key outside any batch.
 //
 // Batches that the pool rejects stay here in order. Failed records do not wait behind new ones (pool::Turn).
 // In order by key, a key has one batch in the pool at a time, of about 4 ms by the measured service time
@@ -126,7 +126,7 @@ class Workload {
   bool cancelled() const { return cancelled_; }
   /// No record begins any more.
   void close();
-  /// The log was replaced by another one: running records are dropped when they finish.
+  /// The log was replaced by another one: drops the queued records, and the running ones when they finish.
   void start_over();
   /// Logs the records that workers have and have not answered.
   void abandon();

@@ -1,10 +1,13 @@
 // What may happen to a record in a lane: one table with what follows each event, in each state. A sub-job has
-// the same life; its end is noted by the record that was split.
+// the same life, and handler::Gathering notes its end.
+//
+// A life begins when the lane takes the record: queued or, for a record of a retry topic that is not due yet,
+// waiting. A record that an earlier life completed is finished at once.
 //
 // The states are those of docs/glossary.md, and a test compares the table with docs/architecture.md. A new
-// state or event without all of its fields does not compile. The table says what follows; which event has
-// happened is found out by the callers: a worker's answer by event_of(), what a failure means by Attempts,
-// the results of a stage by between_stages.h. Pure.
+// state or event without all of its fields does not compile. The table says what follows. The callers find
+// out which event has happened: event_of() for a worker's answer, Attempts for what a failure means,
+// between_stages.h for the results of a stage. Pure.
 #pragma once
 
 #include <algorithm>
@@ -19,12 +22,12 @@
 namespace laneway::lane {
 
 enum class RecordState : std::uint8_t {
-  queued,      ///< before the pool of its stage, or in its queue
+  queued,      ///< in the queue of the stage's pool, or in the lane for that pool
   running,     ///< a worker has the record
   waiting,     ///< for its next attempt, or for the breaker to let the record begin
-  split,       ///< sub-jobs have taken its place
+  split,       ///< its sub-jobs have taken the place of the record
   finished,    ///< needs no more work
-  given_back,  ///< runs again where the partition is consumed next
+  given_back,  ///< not finished here: runs again where the partition is consumed next
 };
 /// In the last two states nothing happens to a record any more.
 inline constexpr std::size_t states_with_events = static_cast<std::size_t>(RecordState::finished);
@@ -37,10 +40,10 @@ enum class RecordOwner : std::uint8_t {
   stage,         ///< Workload, or the backlog of a Line
   worker,        ///< Execution and the handler
   attempts,      ///< Attempts::waiting
-  next_stage,    ///< the stage that config::Pool::then names
+  next_stage,    ///< a later stage: that of config::Pool::then, or the one that gathers
   sub_jobs,      ///< handler::Gathering
-  ledger,        ///< or, at the end of a sub-job, the record that was split
-  next_consumer  ///< another member, or this one after its next start
+  ledger,        ///< or, at the end of a sub-job, the Gathering of its record
+  next_consumer  ///< another member, this one after its next start, or nobody if the log was replaced
 };
 inline constexpr std::array record_owners{"stage",    "worker", "attempts",     "next stage",
                                           "sub-jobs", "ledger", "next consumer"};
@@ -48,20 +51,21 @@ constexpr const char* name_of(RecordOwner owner) { return record_owners.at(stati
 static_assert(name_of(RecordOwner::next_consumer) == record_owners.back(), "a name for each owner");
 
 enum class RecordEvent : std::uint8_t {
-  begun,       ///< a worker has taken the record
+  claimed,     ///< by a worker
   withheld,    ///< the breaker allows no call
-  unanswered,  ///< the worker has given the record back, for example behind a failed record of its key
-  done,        ///< by the handler, and no stage follows
-  passed_on,   ///< done, and the next stage gets the result
-  split_up,    ///< done with several results
+  unanswered,  ///< back without an answer: behind a failed record of its key, or from a claim that lasts too
+               ///< long
+  done,        ///< by the handler, and no stage has work left for the record
+  passed_on,   ///< done, and a later stage gets the result
+  split_up,    ///< done with several results, each for the next stage
   failed,      ///< and the record will have another attempt
-  given_up,    ///< rejected, out of attempts, too old or skipped: on its way to a retry or dead-letter topic
+  given_up,    ///< in this topic: the record is on its way to a retry topic or the dead-letter topic
   written,     ///< acknowledged by that topic
   not_written,
-  due,             ///< the delay has passed, or the breaker lets the record begin
+  due,             ///< the delay has passed, or the breaker lets the record begin; an undecided one waits on
   gathered,        ///< all sub-jobs have ended, and a stage gathers their results
   sub_jobs_ended,  ///< all sub-jobs have ended, and no stage gathers their results
-  dropped,         ///< a drain or the end of the lane; the log was replaced
+  dropped,         ///< by a drain, at the end of the lane, or because the log was replaced
   count,           ///< The number of events; not an event.
 };
 
@@ -103,16 +107,16 @@ inline constexpr RecordStep give_back{RecordState::given_back, RecordOwner::next
 using E = RecordEvent;
 inline constexpr std::array table{
     // after the words: queued, running, waiting, split
-    RecordEvents{E::begun, "a worker takes the record", run, never, never, never},
+    RecordEvents{E::claimed, "a worker takes the record", run, never, never, never},
     RecordEvents{E::withheld, "the breaker allows no call", never, wait, never, never},
     RecordEvents{E::unanswered, "the worker gives the record back", never, queue, never, never},
-    RecordEvents{E::done, "done, in the last stage", never, finish, never, never},
-    RecordEvents{E::passed_on, "done, with one result for the next stage", never, go_on, never, never},
+    RecordEvents{E::done, "done, and no stage is left", never, finish, never, never},
+    RecordEvents{E::passed_on, "done, with a result for a later stage", never, go_on, never, never},
     RecordEvents{E::split_up, "done, with several results", never, split, never, never},
     RecordEvents{E::failed, "failed, another attempt follows", never, wait, never, never},
-    RecordEvents{E::given_up, "given up, or out of attempts in this topic", queue, queue, queue, never},
-    RecordEvents{E::written, "the retry or dead-letter topic has it", never, finish, never, never},
-    RecordEvents{E::not_written, "that topic does not answer", never, wait, never, never},
+    RecordEvents{E::given_up, "given up in this topic", queue, queue, queue, never},
+    RecordEvents{E::written, "written to a retry or dead-letter topic", never, finish, never, never},
+    RecordEvents{E::not_written, "not written to that topic", never, wait, never, never},
     RecordEvents{E::due, "the delay is over", never, never, queue, never},
     RecordEvents{E::gathered, "the last sub-job ends, a stage gathers", never, never, never, go_on},
     RecordEvents{E::sub_jobs_ended, "the last sub-job ends, no stage gathers", never, never, never, finish},
@@ -127,7 +131,7 @@ static_assert(table.size() == static_cast<std::size_t>(E::count) &&
               "each event has a row, and the rows are in the order of the enumerators");
 }  // namespace record_steps
 
-/// What follows the event, which must be possible in this state.
+/// What follows the event, which must be possible in this state: otherwise nothing is committed.
 constexpr const RecordStep& after(RecordState state, RecordEvent event) {
   const auto& step = record_steps::table.at(static_cast<std::size_t>(event)).after(state);
   assert(step.possible);

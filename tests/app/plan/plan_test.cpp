@@ -1,9 +1,9 @@
 // The arithmetic of `laneway plan`, against numbers that were worked out by hand.
 #include <string>
 
-#include "app/plan/options.h"
 #include "app/plan/measure.h"
 #include "app/plan/numbers.h"
+#include "app/plan/options.h"
 #include "app/plan/print.h"
 #include "app/plan/sizing.h"
 #include "catch.h"

@@ -234,6 +234,28 @@ TEST_CASE("a sub-job that is given up leaves as the record that was read, and th
   CHECK(seen[0].headers[0] == std::pair<std::string, std::string>{"laneway-part", "b"});
 }
 
+TEST_CASE("a record that was undecided at first leaves as the record that was read, too") {
+  ScriptedHandler change([](const auto&) { return result("changed"); });
+  ScriptedHandler send([&](const auto& attempt) {
+    return attempt.record.offset() < 2 ? Outcome::retry("refused") : Outcome::done();
+  });
+  Downstream fragile("shop", {.breaker = {.failures = 5, .window = seconds(30), .probe = seconds(5)}});
+  LettersLane test;
+  test.context.retry.attempts = 1;
+  test.add_pool("change", change);
+  test.add_pool("send", send).downstream = &fragile;
+  test.in_a_chain();
+  test.partition.add(0, "k", 3);
+  test.partition.add(1, "k", 3);
+  test.begin();
+  REQUIRE(test.until([&] { return test.lane->stats().waiting_retries.get() == 2; }));
+  REQUIRE(test.letters.count() == 0);  // both may fail because of the downstream
+  test.partition.add(2, "k", 3);
+  test.lane->work(test.now);
+  CHECK(test.until_committed(3));
+  CHECK(test.letters.values() == std::vector<std::string>{"xxx", "xxx"});
+}
+
 TEST_CASE("a record that comes back for one sub-job runs only this sub-job") {
   ScriptedHandler split([](const auto&) { return results({"a", "b", "c"}); });
   ScriptedHandler send;

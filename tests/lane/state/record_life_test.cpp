@@ -98,8 +98,8 @@ TEST_CASE("only a record that is queued can begin, and only a running record can
   for (const auto& row : record_steps::table) {
     INFO(row.words);
     CHECK((row.queued.possible && row.queued.state == RecordState::running) ==
-          (row.event == RecordEvent::begun));
-    const bool answer = row.event > RecordEvent::begun && row.event < RecordEvent::due;
+          (row.event == RecordEvent::claimed));
+    const bool answer = row.event > RecordEvent::claimed && row.event < RecordEvent::due;
     CHECK(row.running.possible == (answer || row.event == RecordEvent::dropped));
   }
 }
