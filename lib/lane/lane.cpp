@@ -42,7 +42,7 @@ Lane::Lane(const StoredCommit& start, const LaneContext& context, std::uint64_t 
       position_(id_, start.offset, ledger_, errors_, *stats_),
       retention_(id_, ledger_, *stats_),
       silence_(context, id_.partition),
-      prefetch_(context),
+      prefetch_(context.memory.fetch),
       stages_({context, id_, ledger_, oldest_, gate_, retry_step_, *stats_}, on_ready),
       pause_(state_, rate_),
       intake_(context, {ledger_, position_, stages_, prefetch_, pause_, silence_, suspects_, *stats_},

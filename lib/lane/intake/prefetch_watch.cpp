@@ -8,7 +8,7 @@ constexpr Duration dry_limit = milliseconds(20);
 }  // namespace
 
 void PrefetchWatch::after_run(PartitionSource& source, std::size_t fetched_before) {
-  if (!was_full_ || fetched_before >= context_.memory.fetch.queued_min_messages / 2) return;
+  if (!was_full_ || fetched_before >= limits_.queued_min_messages / 2) return;
   was_full_ = false;
   source.wake();
 }

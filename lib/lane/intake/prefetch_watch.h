@@ -1,7 +1,7 @@
 // Wakes the client's fetching: a thread of the client can sleep on a buffer that was full, although the
 // buffer runs low, or is empty while the log goes on.
 //
-// Ownership: the lane's; the context outlives this. Threads: the loop's. Nothing blocks.
+// Ownership: the lane's; the limits outlive this. Threads: the loop's. Nothing blocks.
 #pragma once
 
 #include <cstddef>
@@ -9,18 +9,18 @@
 #include <optional>
 
 #include "base/time.h"
-#include "lane/shared/lane_context.h"
+#include "kafka/types.h"
 #include "lane/source/partition_source.h"
 
 namespace laneway::lane {
 
 class PrefetchWatch {
  public:
-  explicit PrefetchWatch(const LaneContext& context) : context_(context) {}
+  explicit PrefetchWatch(const kafka::FetchLimits& limits) : limits_(limits) {}
 
   /// To be called before a run is taken; `fetched` records are fetched.
   void before_run(std::size_t fetched) {
-    if (fetched >= context_.memory.fetch.queued_min_messages) was_full_ = true;
+    if (fetched >= limits_.queued_min_messages) was_full_ = true;
   }
   /// After the run.
   void after_run(PartitionSource& source, std::size_t fetched_before);
@@ -39,7 +39,7 @@ class PrefetchWatch {
   TimePoint next_look(TimePoint now) const;
 
  private:
-  const LaneContext& context_;
+  const kafka::FetchLimits& limits_;
   bool was_full_ = false;               // since the last wake
   std::optional<TimePoint> dry_since_;  // since when nothing arrives although the log goes on
 };

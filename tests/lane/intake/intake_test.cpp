@@ -75,7 +75,7 @@ struct TakingLane {
   OldestWatch oldest{{context.lanes, context.ledger, downstream, id, ledger, state, stats}, false};
   std::optional<CrashGate> gate;
   LaneRate rate{nullptr};
-  PrefetchWatch prefetch{context};
+  PrefetchWatch prefetch{context.memory.fetch};
   FetchPause pause{state, rate};
   LaneSilence silence{context, id.partition};
   std::optional<Stages> stages;
