@@ -300,8 +300,6 @@ std::optional<std::string_view> key_in_file(std::string_view name) {
   return name.substr(0, name.size() - secret_file_suffix.size());
 }
 
-std::span<const ClientKey> producer_keys() { return keys_of_producers; }
-
 const ClientKey* find_producer_key(std::string_view name) {
   if (const auto* key = find_named(keys_of_producers, name)) return key;
   const auto* key = find_client_key(name);

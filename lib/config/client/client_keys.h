@@ -69,10 +69,8 @@ const RefusedClientKey* find_refused_client_key(std::string_view name);
 std::optional<std::string_view> key_in_file(std::string_view name);
 inline constexpr std::string_view secret_file_suffix = "_file";
 
-/// Keys that only producers have, for laneway's producers. laneway itself sets acknowledgement and
-/// idempotence.
-std::span<const ClientKey> producer_keys();
-/// A key of producers, or of both producers and consumers; nullptr for any other key.
+/// A key of laneway's producers, which consumers may have, too; nullptr for any other key. laneway itself
+/// sets acknowledgement and idempotence.
 const ClientKey* find_producer_key(std::string_view name);
 
 /// The library's keys with their values.

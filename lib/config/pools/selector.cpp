@@ -1,5 +1,8 @@
 #include "config/pools/selector.h"
 
+#include <string_view>
+#include <utility>
+
 #include "config/checks/checks.h"
 #include "config/text.h"
 
@@ -7,6 +10,8 @@ namespace laneway::config {
 namespace {
 
 using Kind = Selector::Kind;
+constexpr std::pair<std::string_view, Kind> words[] = {
+    {"topic", Kind::topic}, {"key", Kind::key}, {"part", Kind::part}, {"round_robin", Kind::round_robin}};
 constexpr std::string_view header = "header:";
 constexpr std::string_view value = "value:";
 
@@ -14,9 +19,9 @@ constexpr std::string_view value = "value:";
 
 Result<Selector> parse_selector(const std::string& text, bool with_part) {
   if (text.empty()) return Selector{};
-  if (text == "topic") return Selector{Kind::topic, ""};
-  if (text == "key") return Selector{Kind::key, ""};
-  if (text == "part" && with_part) return Selector{Kind::part, ""};
+  for (const auto& [word, kind] : words)
+    if (text == word && kind != Kind::round_robin && (with_part || kind != Kind::part))
+      return Selector{kind, ""};
   if (text.starts_with(header)) {
     auto name = text.substr(header.size());
     if (name.empty()) return wrong_value("the name of the header is missing");
@@ -33,23 +38,10 @@ Result<Selector> parse_selector(const std::string& text, bool with_part) {
 }
 
 std::string print_selector(const Selector& selector) {
-  switch (selector.kind) {
-    case Kind::none:
-      return "";
-    case Kind::topic:
-      return "topic";
-    case Kind::key:
-      return "key";
-    case Kind::part:
-      return "part";
-    case Kind::round_robin:
-      return "round_robin";
-    case Kind::header:
-      return std::string(header) + selector.name;
-    case Kind::value:
-      return std::string(value) + selector.name;
-  }
-  return "";
+  for (const auto& [word, kind] : words)
+    if (kind == selector.kind) return std::string(word);
+  if (!selector.enabled()) return "";
+  return std::string(selector.kind == Kind::header ? header : value) + selector.name;
 }
 
 }  // namespace laneway::config
