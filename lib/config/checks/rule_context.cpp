@@ -30,10 +30,6 @@ void RuleContext::refuse(const std::vector<std::string>& keys, const std::string
   }
 }
 
-void RuleContext::refuse_if_given(const std::string& key, const std::string& what, const std::string& hint) {
-  if (given(key)) refuse({key}, what, hint);
-}
-
 void RuleContext::require(const std::string& key, const std::string& hint) {
   if (expected_.complete && !given(key) && !concern(key))
     problems_.add(expected_.file, key, "this key is missing", hint);

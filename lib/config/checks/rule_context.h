@@ -39,9 +39,9 @@ class RuleContext {
   /// The value of a key of the client library, in lower case.
   std::string client(const std::string& key) const;
 
-  /// Adds a problem at the first of the keys that was given, unless one of the keys already has a problem.
+  /// Adds a problem at the first of the keys that was given, if one was, unless one of the keys already has a
+  /// problem.
   void refuse(const std::vector<std::string>& keys, const std::string& what, const std::string& hint);
-  void refuse_if_given(const std::string& key, const std::string& what, const std::string& hint);
 
   void require(const std::string& key, const std::string& hint);
   /// Requires a handler; if the program does the work itself, refuses one.

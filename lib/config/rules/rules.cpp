@@ -181,16 +181,16 @@ class Rules {
 
   void check_membership() {
     if (!group_protocol(config_.kafka).by_brokers)
-      return context_.refuse_if_given("kafka.group.remote.assignor",
-                                      "this key has no effect without group.protocol: consumer",
-                                      "set group.protocol: consumer, or remove this key");
+      return context_.refuse({"kafka.group.remote.assignor"},
+                             "this key has no effect without group.protocol: consumer",
+                             "set group.protocol: consumer, or remove this key");
     const std::string decided = "with kafka.group.protocol: consumer the brokers decide this";
     for (const std::string key : {"session.timeout.ms", "heartbeat.interval.ms"})
-      context_.refuse_if_given(
-          "kafka." + key, decided,
+      context_.refuse(
+          {"kafka." + key}, decided,
           "remove this key; for the group, kafka-configs.sh --entity-type groups can set consumer." + key);
-    context_.refuse_if_given("kafka.partition.assignment.strategy", decided,
-                             "remove this key; kafka.group.remote.assignor chooses uniform or range");
+    context_.refuse({"kafka.partition.assignment.strategy"}, decided,
+                    "remove this key; kafka.group.remote.assignor chooses uniform or range");
   }
 
   void check_assignment() {
