@@ -4,7 +4,6 @@
 
 #include "app/check/connect.h"
 #include "app/check/forecast.h"
-#include "app/check/record_path.h"
 #include "app/cli/terminal.h"
 #include "app/exit_code.h"
 #include "app/verbs.h"

@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
-#include "app/check/record_path.h"
 #include "config/handlers/handlers.h"
 #include "config/pools/pool_scope.h"
+#include "config/pools/selector.h"
 #include "config/text.h"
 #include "config/units.h"
 #include "handler/registry.h"
@@ -17,6 +17,10 @@
 
 namespace laneway::app {
 namespace {
+
+using config::Config;
+using config::counted;
+using config::Pool;
 
 constexpr Duration after_drain = seconds(5);
 
@@ -31,17 +35,16 @@ std::string rounded_size(std::uint64_t bytes) {
 }
 
 std::string basis(const Cluster& cluster) {
-  const auto what =
-      config::counted(cluster.partitions, "partition") + " on " + config::counted(cluster.brokers, "broker");
+  const auto what = counted(cluster.partitions, "partition") + " on " + counted(cluster.brokers, "broker");
   return cluster.known ? "with " + what + ":\n"
                        : "with " + what + " (assumed; --connect asks the brokers):\n";
 }
 
 /// " of resize", or empty without named pools.
-std::string of(const config::Pool& pool) { return pool.named() ? " of " + pool.name : ""; }
+std::string of(const Pool& pool) { return pool.named() ? " of " + pool.name : ""; }
 
 /// The programs that handlers start, by their absolute paths.
-std::string programs(const config::Config& config) {
+std::string programs(const Config& config) {
   std::string text;
   for (const auto& pool : stages_of(config)) {
     const auto& settings = pool.handler.value_or(config.handler);
@@ -52,11 +55,11 @@ std::string programs(const config::Config& config) {
   return text;
 }
 
-lane::MemoryPlan plan_of(const config::Config& config, const Cluster& cluster) {
+lane::MemoryPlan plan_of(const Config& config, const Cluster& cluster) {
   return lane::plan_memory(config.lanes.memory, cluster.partitions, cluster.brokers, config.consumers);
 }
 
-std::string memory(const config::Config& config, const Cluster& cluster) {
+std::string memory(const Config& config, const Cluster& cluster) {
   const auto plan = plan_of(config, cluster);
   return "  memory: records take at most about " + rounded_size(plan.total) +
          "; each partition fetches at most " + rounded_size(plan.fetch.queued_max_kbytes * 1024) + " or " +
@@ -65,7 +68,7 @@ std::string memory(const config::Config& config, const Cluster& cluster) {
          memory_of_compressed(plan.fetch, kafka::fetches_by_decompressed_size());
 }
 
-std::string threads(const config::Config& config, const Cluster& cluster) {
+std::string threads(const Config& config, const Cluster& cluster) {
   const auto expected = service::expected_threads(config, cluster.partitions, cluster.brokers);
   const auto all = "  threads: at most about " + std::to_string(expected.all);
   if (expected.workers == 0)
@@ -75,21 +78,21 @@ std::string threads(const config::Config& config, const Cluster& cluster) {
          " for each partition; idle workers end), if this process has all partitions\n";
 }
 
-std::string open_files(const config::Config& config, const Cluster& cluster) {
+std::string open_files(const Config& config, const Cluster& cluster) {
   const auto expected = service::expected_descriptors(config, cluster.partitions, cluster.brokers);
   return "  open files: at most about " + std::to_string(expected.all) + ", with connections\n";
 }
 
-std::string records(const config::Config& config, const Cluster& cluster) {
+std::string records(const Config& config, const Cluster& cluster) {
   const auto& lanes = config.lanes;
   if (!config.pools.empty()) return bound_of_lanes(config, rounded_size(plan_of(config, cluster).lane_bytes));
-  return "  each partition: at most " + config::counted(lanes.workers, "running record") + " and " +
+  return "  each partition: at most " + counted(lanes.workers, "running record") + " and " +
          std::to_string(lanes.queue) + " queued; then the lane is held; after " +
          config::print_duration(lanes.pause_after) + " the lane is paused, and fetching stops\n";
 }
 
 /// The running records of all partitions fill a batch.
-std::string requests(const config::Config& config) {
+std::string requests(const Config& config) {
   std::string text;
   const bool one_each = config.lanes.order == config::Order::partition;
   for (const auto& pool : stages_of(config)) {
@@ -99,7 +102,7 @@ std::string requests(const config::Config& config) {
     text += "  requests" + of(pool) + ": at most " + std::to_string(requests->at_once) + " at a time";
     text += requests->batch == 0
                 ? ", one for each record\n"
-                : ", of up to " + config::counted(requests->batch, "record") +
+                : ", of up to " + counted(requests->batch, "record") +
                       " each, of which a partition provides " +
                       (one_each ? "1 (lanes.order: partition)"
                                 : "up to " + std::to_string(pool.workers) + " (" + key + ")") +
@@ -108,26 +111,26 @@ std::string requests(const config::Config& config) {
   return text;
 }
 
-std::string commits(const config::Config& config) {
+std::string commits(const Config& config) {
   return "  commits: after " + config::print_duration(config.commit.interval) + " or " +
-         config::counted(config.commit.every, "record") + ", whichever comes first, for each member (" +
+         counted(config.commit.every, "record") + ", whichever comes first, for each member (" +
          std::to_string(config.consumers) + ")\n";
 }
 
 /// The attempts in retry topics; empty if there are no retry topics.
-std::string later_attempts(const config::Config& config) {
+std::string later_attempts(const Config& config) {
   std::string text;
   for (const auto& delay : config.retry.topics)
     text += (text.empty() ? "" : ", ") + delay.topic_of("{topic}");
   return text.empty() ? text : "one attempt in each retry topic (" + text + ") after its delay; then ";
 }
 
-std::string failures(const config::Config& config) {
+std::string failures(const Config& config) {
   const auto& retry = config.retry;
   if (!config.dead_letter.enabled())
     return "  failures: a record is retried forever, and its partition commits nothing beyond this record; "
            "retry.attempts needs dead_letter\n";
-  return "  failures: " + config::counted(retry.attempts, "attempt") +
+  return "  failures: " + counted(retry.attempts, "attempt") +
          " for a record that fails while others succeed, with at most " +
          config::print_duration(retry.max_elapsed) + " for all attempts and the delays between them; then " +
          later_attempts(config) + "the record goes to " + config.dead_letter.topic + "\n";
@@ -142,7 +145,7 @@ std::string outage(const config::Breaker& breaker, const std::string& held) {
          " one record probes the downstream\n";
 }
 
-std::string outages(const config::Config& config) {
+std::string outages(const Config& config) {
   std::vector<std::pair<std::string, std::string>> alike;  // what happens, and the pools
   for (const auto& pool : stages_of(config)) {
     const auto text = outage(pool.breaker, pool.named() ? "records wait for the pool" : "all lanes are held");
@@ -158,7 +161,7 @@ std::string outages(const config::Config& config) {
   return text;
 }
 
-std::string drains(const config::Config& config) {
+std::string drains(const Config& config) {
   const auto drain = config.lanes.drain;
   return "  drain: at most " + config::print_duration(drain) +
          " on a rebalance and on SIGTERM; the process ends within " +
@@ -166,9 +169,80 @@ std::string drains(const config::Config& config) {
          " after a SIGTERM, so a supervisor must wait longer (TimeoutStopSec)\n";
 }
 
+/// The texts that lead to the pool: "gold, free-*, every other record".
+std::string texts_of(const Config& config, const Pool& pool) {
+  const auto& route = config.route;
+  if (!route.by.enabled()) return "every record";
+  if (route.by.kind == config::Selector::Kind::round_robin) {
+    const auto turns = std::count_if(route.rows.begin(), route.rows.end(),
+                                     [&](const auto& row) { return row.pool == pool.name; });
+    return counted(static_cast<std::uint64_t>(turns), "record") + " of " + std::to_string(route.rows.size());
+  }
+  std::vector<std::string> texts;
+  for (const auto& row : route.rows)
+    if (row.pool == pool.name) texts.push_back(row.text + (row.prefix ? "*" : ""));
+  if (route.otherwise == pool.name) texts.emplace_back("every other record");
+  return config::join(texts, ", ");
+}
+
+/// "load → resize → store (gathers) → finished"
+std::string stages_from(const Config& config, const Pool* pool) {
+  std::string text;
+  for (; pool != nullptr; pool = find_pool(config, pool->then))
+    text += pool->name + (pool->gather ? " (gathers) → " : " → ");
+  return text + "finished";
+}
+
+std::string workers_of(const Pool& pool) {
+  if (pool.adaptive.enabled())
+    return std::to_string(pool.adaptive.min) + " to " + counted(pool.workers, "running record") +
+           " in the process, as many as the downstream can take,";
+  auto text = "at most " + counted(pool.workers, "running record");
+  if (pool.total > 0) text += " (" + std::to_string(pool.total) + " in the process)";
+  return text;
+}
+
+std::string rate_of(const config::Rate& rate) {
+  std::vector<std::string> limits;
+  if (rate.records > 0) limits.push_back(counted(rate.records, "record") + "/s");
+  if (rate.bytes > 0) limits.push_back(config::print_size(rate.bytes) + "/s");
+  return config::join(limits, " and ");
+}
+
+std::string each_of(const config::Each& each) {
+  if (!each.by.enabled()) return "";
+  std::string text = "; for each " + config::print_selector(each.by) + " at most ";
+  if (each.workers > 0) text += counted(each.workers, "running record") + " in the process";
+  const auto rate = rate_of(each.rate);
+  if (each.workers > 0 && !rate.empty()) text += " and ";
+  return text + rate;
+}
+
+std::string limits_of(const Config& config, const Pool& pool) {
+  auto text = std::string(handler_of(pool.handler.value_or(config.handler)).name) + ", " + workers_of(pool) +
+              " and " + std::to_string(pool.queue) + " queued";
+  if (pool.retry_workers > 0) text += ", and " + std::to_string(pool.retry_workers) + " that run again";
+  if (const auto rate = rate_of(pool.rate); !rate.empty()) text += "; at most " + rate + " in the process";
+  text += each_of(pool.each);
+  if (!pool.helps.empty())
+    text += "; idle workers run records of " + config::join(pool.helps, ", then ") +
+            ", but first own ones that have waited " + config::print_duration(pool.longest_wait);
+  return text;
+}
+
+/// Texts before the rest of each line, padded to the same width.
+std::string aligned(const std::vector<std::pair<std::string, std::string>>& rows, const char* between) {
+  std::size_t width = 0;
+  for (const auto& [left, right] : rows) width = std::max(width, left.size());
+  std::string text;
+  for (const auto& [left, right] : rows)
+    text += "  " + left + std::string(width - left.size(), ' ') + between + right + '\n';
+  return text;
+}
+
 }  // namespace
 
-std::string forecast(const config::Config& config, const Cluster& cluster) {
+std::string forecast(const Config& config, const Cluster& cluster) {
   std::string text = basis(cluster) + programs(config) + memory(config, cluster) + threads(config, cluster) +
                      open_files(config, cluster) + records(config, cluster) + requests(config) +
                      commits(config) + failures(config) + outages(config) + drains(config);
@@ -185,6 +259,29 @@ std::string memory_of_compressed(const kafka::FetchLimits& fetch, bool by_decomp
            " (bundled) decompresses no more than that, and one batch of each partition in addition\n";
   return client + " (system) decompresses all that it fetched: each partition can take " +
          rounded_size(fetch.fetch_partition_bytes) + " times the ratio of the compression in addition\n";
+}
+
+std::string record_path(const Config& config) {
+  if (config.pools.empty()) return "";
+  std::vector<std::pair<std::string, std::string>> paths;
+  for (const Pool* pool : entrances(config))
+    paths.emplace_back(texts_of(config, *pool), stages_from(config, pool));
+  std::vector<std::pair<std::string, std::string>> pools;
+  for (const Pool& pool : config.pools) pools.emplace_back(pool.name, limits_of(config, pool));
+  const auto& by = config.route.by;
+  return "path of a record" + (by.enabled() ? ", by " + config::print_selector(by) : "") + ":\n" +
+         aligned(paths, " → ") + "pools of each partition:\n" + aligned(pools, "  ");
+}
+
+std::string bound_of_lanes(const Config& config, const std::string& lane_bytes) {
+  const auto& lanes = config.lanes;
+  const bool passes = entrances(config).size() > 1;
+  return "  each partition: at most " + std::to_string(lanes.max_incomplete) +
+         " records from the oldest unfinished one to the newest (lanes.max_incomplete), and " + lane_bytes +
+         " of records in flight (its share of lanes.memory)" +
+         (passes ? "; within these bounds records pass those whose pool is full, slow or out" : "") +
+         "; then the lane is held; after " + config::print_duration(lanes.pause_after) +
+         " the lane is paused, and fetching stops\n";
 }
 
 }  // namespace laneway::app

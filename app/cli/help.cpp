@@ -1,6 +1,6 @@
 #include "app/cli/help.h"
 
-#include <sstream>
+#include "app/cli/terminal.h"
 
 namespace laneway::cli {
 namespace {
@@ -13,19 +13,8 @@ constexpr std::size_t verb_column = 12;
 /// columns of the first line are taken.
 std::string wrapped(const std::string& text, std::size_t indent, std::size_t used) {
   std::string out;
-  std::istringstream words(text);
-  std::string word;
-  bool line_begins = true;
-  while (words >> word) {
-    if (!line_begins && used + 1 + word.size() > text_width) {
-      out += '\n' + std::string(indent, ' ');
-      used = indent;
-      line_begins = true;
-    }
-    out += (line_begins ? "" : " ") + word;
-    used += word.size() + (line_begins ? 0 : 1);
-    line_begins = false;
-  }
+  for (const auto& line : words_in_lines(text, text_width, indent, used))
+    out += (out.empty() ? "" : '\n' + std::string(indent, ' ')) + line;
   return out + '\n';
 }
 

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
+#include <sstream>
 
 #include "app/exit_code.h"
 #include "base/utf8.h"
@@ -85,6 +86,22 @@ std::string safe_text(std::string_view text) {
 std::size_t characters(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(
       text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+std::vector<std::string> words_in_lines(const std::string& text, std::size_t width, std::size_t indent,
+                                        std::size_t used, std::size_t most) {
+  std::istringstream words(text);
+  std::vector<std::string> lines(1);
+  for (std::string word; words >> word;) {
+    const auto length = characters(word);
+    if (!lines.back().empty() && used + 1 + length > width && lines.size() < most) {
+      lines.emplace_back();
+      used = indent;
+    }
+    used += length + (lines.back().empty() ? 0 : 1);
+    lines.back() += (lines.back().empty() ? "" : " ") + word;
+  }
+  return lines;
 }
 
 std::string cell(std::string_view text, std::size_t width) {

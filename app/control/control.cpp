@@ -58,23 +58,6 @@ std::string frame(const std::string& text) {
   return out + "\033[J";
 }
 
-int watch(const control::Aim& aim, const control::Options& options) {
-  const bool live = cli::draws_on_terminal() && !options.json;
-  if (live) std::cout << "\033[2J";
-  for (bool once = false;; once = true) {
-    const auto text = shown(aim, options);
-    if (!text && !once) return refused("status", text.error());
-    const std::string now =
-        text ? *text : cli::safe_text(text.error().text()) + '\n';  // the service may come back
-    if (text || live)
-      std::cout << (live ? frame(now) : now) << std::flush;
-    else
-      std::cerr << "laneway status: " << now;
-    if (!std::cout) return exit_code::done;  // the reader has gone
-    std::this_thread::sleep_for(watch_interval);
-  }
-}
-
 /// Sends the change, prints the answer, and returns the exit code.
 int change(const std::string& verb, const config::Source& source, const control::Options& options,
            const admin::Change& wish) {
@@ -94,11 +77,20 @@ int change(const std::string& verb, const config::Source& source, const control:
 int status(const config::Source& source, const control::Options& options) {
   const auto aim = control::aim_of(options, source);
   if (!aim) return refused("status", aim.error());
-  if (options.watch) return watch(*aim, options);
-  const auto text = shown(*aim, options);
-  if (!text) return refused("status", text.error());
-  std::cout << *text << std::flush;
-  return exit_code::done;
+  const bool live = options.watch && cli::draws_on_terminal() && !options.json;
+  if (live) std::cout << "\033[2J";
+  for (bool once = false;; once = true) {
+    const auto text = shown(*aim, options);
+    if (!text && !once) return refused("status", text.error());
+    const std::string now =
+        text ? *text : cli::safe_text(text.error().text()) + '\n';  // the service may come back
+    if (text || live)
+      std::cout << (live ? frame(now) : now) << std::flush;
+    else
+      std::cerr << "laneway status: " << now;
+    if (!options.watch || !std::cout) return exit_code::done;  // without output, the reader has gone
+    std::this_thread::sleep_for(watch_interval);
+  }
 }
 
 int reload(const config::Source& source, const control::Options& options) {

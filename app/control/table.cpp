@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -56,18 +55,10 @@ std::string line(const std::string& text, const TableStyle& style) {
 
 /// Some lines of words, of which the last one is cut; outside a terminal, one whole line.
 std::string wrapped(const std::string& text, const TableStyle& style, std::size_t most = most_lines) {
-  std::istringstream words(delivery::clean_text(text, cli::most_text));
-  std::vector<std::string> lines(1);
-  for (std::string word; words >> word;) {
-    auto& last = lines.back();
-    const auto length = cli::characters(last) + 1 + cli::characters(word);
-    if (last.empty() || style.columns == 0 || length <= style.columns || lines.size() == most)
-      last += (last.empty() ? "" : " ") + word;
-    else
-      lines.push_back("  " + word);
-  }
+  const auto width = style.columns == 0 ? std::string::npos : style.columns;
   std::string out;
-  for (const auto& part : lines) out += line(part, style);
+  for (const auto& words : cli::words_in_lines(delivery::clean_text(text, cli::most_text), width, 2, 0, most))
+    out += line((out.empty() ? "" : "  ") + words, style);
   return out;
 }
 

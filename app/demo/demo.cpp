@@ -39,18 +39,19 @@ void summarize(const demo::Outcome& outcome) {
   if (found.foreign > 0) std::printf("journal lines of no produced record: %llu\n", number(found.foreign));
   if (found.committed < found.produced)
     std::printf("left in the topic for the next start: %llu\n", number(found.produced - found.committed));
-  if (outcome.abandoned > 0) std::printf("abandoned while running: %llu\n", number(outcome.abandoned));
+  if (outcome.ended.abandoned > 0)
+    std::printf("abandoned while running: %llu\n", number(outcome.ended.abandoned));
   std::fflush(stdout);
 }
 
 int exit_code_after(const demo::Outcome& outcome) {
-  if (outcome.error) return cli::refused("demo", *outcome.error);
+  if (outcome.ended.error) return cli::refused("demo", *outcome.ended.error);
   if (!outcome.findings.good()) {
     std::cerr
         << "laneway demo: records were lost or duplicated (this is a defect of laneway; please report it)\n";
     return exit_code::internal;
   }
-  if (outcome.abandoned > 0) return exit_code::abandoned;
+  if (outcome.ended.abandoned > 0) return exit_code::abandoned;
   if (outcome.interrupted || outcome.findings.complete()) return exit_code::done;
   std::cerr << "laneway demo: not every record was processed and committed (see the log)\n";
   return exit_code::internal;
@@ -71,7 +72,7 @@ int demo(const DemoOptions& options) {
   summarize(outcome);
   const int code = exit_code_after(outcome);
   telemetry::flush_log();
-  if (outcome.stuck) end_process(code);
+  if (outcome.ended.stuck) end_process(code);
   watchdog.arm(SteadyClock::now() + exit_grace, code);
   return code;
 }

@@ -125,8 +125,8 @@ void Scenario::fail(const Error& error) {
 Outcome Scenario::conclude() {
   Outcome outcome;
   for (const auto& member : members_) {
-    outcome.abandoned += member->outcome().abandoned;
-    outcome.stuck = outcome.stuck || member->outcome().stuck;
+    outcome.ended.abandoned += member->outcome().abandoned;
+    outcome.ended.stuck = outcome.ended.stuck || member->outcome().stuck;
     if (const auto& error = member->outcome().error; error && !error_) error_ = error;
   }
   if (auto status = environment_.acknowledge(); !status && !error_) error_ = status.error();
@@ -141,7 +141,7 @@ Outcome Scenario::conclude() {
   screen_.show(at(), observer_.rows(), true);
   outcome.findings = audit_.judge(environment_.sent(), offsets);
   outcome.interrupted = interrupted_.has_value();
-  outcome.error = error_;
+  outcome.ended.error = error_;
   return outcome;
 }
 

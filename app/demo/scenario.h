@@ -23,11 +23,9 @@ namespace laneway::demo {
 struct Outcome {
   Findings findings;
   bool interrupted = false;
-  std::uint64_t abandoned = 0;
-  /// Why the story ended early.
-  std::optional<Error> error;
-  /// A thread hangs: the process must end without destroying the Scenario.
-  bool stuck = false;
+  /// Of all members. With an error the story ended early; if stuck, the process must end without destroying
+  /// the Scenario.
+  service::Ended ended{};
 };
 
 class Scenario {

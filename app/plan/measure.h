@@ -52,5 +52,6 @@ struct Measured {
 /// lanes were assigned or revoked, or no record was finished between them.
 Result<Measured> measure(const std::vector<Reading>& before, const std::vector<Reading>& after,
                          Duration window);
+std::string print(const Measured& measured, Duration window);
 
 }  // namespace laneway::plan

@@ -8,7 +8,6 @@
 #include "app/exit_code.h"
 #include "app/plan/measure.h"
 #include "app/plan/options.h"
-#include "app/plan/print.h"
 #include "app/verbs.h"
 
 namespace laneway::app {

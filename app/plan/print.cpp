@@ -1,9 +1,10 @@
-#include "app/plan/print.h"
-
+// A plan as text: each number with its arithmetic.
 #include <algorithm>
 #include <cmath>
 
+#include "app/plan/measure.h"
 #include "app/plan/numbers.h"
+#include "app/plan/sizing.h"
 #include "config/text.h"
 #include "config/units.h"
 #include "lane/shared/memory_plan.h"

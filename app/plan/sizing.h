@@ -77,6 +77,8 @@ struct Sizing {
 };
 
 Sizing size(const Load& load);
+/// As text: each number with its arithmetic.
+std::string print(const Load& load, const Sizing& sizing);
 
 /// The warnings about a sizing that is otherwise complete, worst first.
 std::vector<std::string> warnings_of(const Load& load, const Sizing& sizing);

@@ -8,7 +8,6 @@
 #include <optional>
 
 #include "admin/http/listener.h"
-#include "admin/json/history_json.h"
 #include "admin/json/status_json.h"
 #include "admin/server/server.h"
 #include "app/exit_code.h"
@@ -35,11 +34,18 @@ void set_up_log(const config::Log& log) {
                         !json && telemetry::standard_error_is_journal() ? telemetry::journal_socket : "");
 }
 
-/// Stops a running service on behalf of signals and of the program.
+/// Stops a running service on behalf of signals and of the program, whose requests come while this object
+/// exists.
 class Stopper {
  public:
-  Stopper(service::Service& service, Watchdog& watchdog, Notifier& notifier)
-      : service_(service), watchdog_(watchdog), notifier_(notifier) {}
+  Stopper(service::Service& service, Watchdog& watchdog, Notifier& notifier, Stop* requests)
+      : service_(service), watchdog_(watchdog), notifier_(notifier), requests_(requests) {
+    if (requests_ != nullptr) requests_->connect([this] { stop("stop()"); });
+  }
+  ~Stopper() {
+    if (requests_ != nullptr) requests_->connect(nullptr);
+  }
+  Stopper(const Stopper&) = delete;
 
   /// `by`: the source of the request, for the log.
   void stop(const char* by) {
@@ -61,22 +67,19 @@ class Stopper {
   service::Service& service_;
   Watchdog& watchdog_;
   Notifier& notifier_;
+  Stop* const requests_;  // null if the program makes none
   Mutex mutex_;
   TimePoint first_ GUARDED_BY(mutex_);
   std::atomic<bool> stopping_{false};
 };
 
-std::vector<telemetry::Family> build_info() {
-  telemetry::Family family(telemetry::metric("build_info"));
-  family.add({{"version", LANEWAY_VERSION}, {"librdkafka", kafka::library_version()}}, 1);
-  return {std::move(family)};
-}
-
-/// Expiry times of the certificates in the files at the start, when the clients read them.
-std::vector<telemetry::Family> certificate_families(const std::map<std::string, double>& ends) {
-  telemetry::Family family(telemetry::metric("client_certificate_expiry_timestamp_seconds"));
-  for (const auto& [file, end] : ends) family.add({{"file", file}}, end);
-  return {std::move(family)};
+/// `ends`: expiry times of the certificates in the files at the start, when the clients read them.
+std::vector<telemetry::Family> families_of_process(const std::map<std::string, double>& ends) {
+  telemetry::Family build(telemetry::metric("build_info"));
+  build.add({{"version", LANEWAY_VERSION}, {"librdkafka", kafka::library_version()}}, 1);
+  telemetry::Family certificates(telemetry::metric("client_certificate_expiry_timestamp_seconds"));
+  for (const auto& [file, end] : ends) certificates.add({{"file", file}}, end);
+  return {std::move(build), std::move(certificates)};
 }
 
 using Reload = std::function<service::ControlAnswer(const char* by, bool dry_run)>;
@@ -108,9 +111,9 @@ Result<std::unique_ptr<admin::Server>> start_admin(const config::Config& config,
       settings.listen,
       {.metrics =
            [&service, ends = kafka::certificate_ends(config), aliases = settings.pool_aliases] {
-             return telemetry::render_metrics({build_info, [&ends] { return certificate_families(ends); },
-                                               [&service] { return service.families(); }},
-                                              telemetry::series_per_family, aliases);
+             return telemetry::render_metrics(
+                 {[&ends] { return families_of_process(ends); }, [&service] { return service.families(); }},
+                 telemetry::series_per_family, aliases);
            },
        .live = [&service] { return service.live(); },
        .ready = [&service] { return service.readiness(); },
@@ -156,21 +159,6 @@ int end(const service::Ended& ended, Watchdog& watchdog, Notifier& notifier) {
   return code;
 }
 
-/// Passes requests to the stopper while this object exists.
-class Connected {
- public:
-  Connected(Stop* stop, Stopper& stopper) : stop_(stop) {
-    if (stop_ != nullptr) stop_->connect([&stopper] { stopper.stop("stop()"); });
-  }
-  ~Connected() {
-    if (stop_ != nullptr) stop_->connect(nullptr);
-  }
-  Connected(const Connected&) = delete;
-
- private:
-  Stop* const stop_;
-};
-
 int serve_until_stopped(const config::Config& config, const std::string& file, Serving serving) {
   // Destroyed in the reverse order; the watchdog, as the first, covers all of it.
   Watchdog watchdog;
@@ -180,7 +168,7 @@ int serve_until_stopped(const config::Config& config, const std::string& file, S
                      .lanes = [&service] { return service.snapshot(); }},
                     serving.signals);
   notifier.enter(Phase::starting, config.start_deadline + exit_grace);
-  Stopper stopper(service, watchdog, notifier);
+  Stopper stopper(service, watchdog, notifier, serving.stop);
   Reloader reloader(std::move(serving.load), service);
   const Reload reload = [&](const char* by, bool dry_run) {
     const auto begun = SteadyClock::now();
@@ -198,7 +186,6 @@ int serve_until_stopped(const config::Config& config, const std::string& file, S
       else
         stopper.stop(signal == SIGINT ? "SIGINT" : "SIGTERM");
     });
-  const Connected connected(serving.stop, stopper);
   const auto admin = start_admin(config, file, service, reload);
   if (!admin) return cannot_start(admin.error(), watchdog, notifier);
   if (const auto started = service.start(); !started)

@@ -192,4 +192,26 @@ std::string status_json(const service::ServiceStatus& status, const std::string&
   return text_of(json);
 }
 
+std::string history_json(const service::TimelineNews& news) {
+  Json json{{"started", news.started_ms},
+            {"now", news.now_ms},
+            {"complete", news.complete},
+            {"last", news.last},
+            {"columns", {"number", "at_ms", "rate", "lag", "ready", "breaker", "dead_letters", "rebalances"}},
+            {"samples", Json::array()},
+            {"events", Json::array()}};
+  for (const auto& sample : news.samples)
+    json["samples"].push_back({sample.number, sample.at_ms, std::round(sample.rate * 10.0) / 10.0, sample.lag,
+                               sample.ready, name_of(sample.breaker), sample.dead_letters,
+                               sample.rebalances});
+  for (const auto& event : news.events)
+    json["events"].push_back(
+        {{"id", event.id},
+         {"at_ms", event.at_ms},
+         {"since_ms", event.since_ms},
+         {"level", service::TimelineEvent::level_names[static_cast<std::size_t>(event.level)]},
+         {"text", event.text}});
+  return text_of(json);
+}
+
 }  // namespace laneway::admin

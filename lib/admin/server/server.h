@@ -6,7 +6,7 @@
 //   GET /readyz    200 "ready", or 503 with a line for each reason; as JSON with Accept: application/json or
 //                  ?format=json
 //   GET /status    JSON (status_json.h)
-//   GET /history   JSON (history_json.h): samples and events of the last hours; with ?after=N only newer ones
+//   GET /history   JSON (status_json.h): samples and events of the last hours; with ?after=N only newer ones
 //   GET /identity  JSON: the consumer group and the configuration file; with a token also a challenge and,
 //   for
 //                  ?nonce=TEXT, the proof that this service knows the token (proof.h)

@@ -1,5 +1,5 @@
 // The last hours as GET /history serves them.
-#include "admin/json/history_json.h"
+#include "admin/json/status_json.h"
 
 #include <nlohmann/json.hpp>
 

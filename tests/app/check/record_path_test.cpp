@@ -1,4 +1,4 @@
-#include "app/check/record_path.h"
+#include "app/check/forecast.h"
 
 #include "app/check/forecast.h"
 #include "catch.h"

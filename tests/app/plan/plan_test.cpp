@@ -4,7 +4,6 @@
 #include "app/plan/measure.h"
 #include "app/plan/numbers.h"
 #include "app/plan/options.h"
-#include "app/plan/print.h"
 #include "app/plan/sizing.h"
 #include "catch.h"
 #include "config/schema/schema.h"
