@@ -16,6 +16,7 @@
 #include "captured_log.h"
 #include "catch.h"
 #include "eventually.h"
+#include "lane/answers.h"
 #include "lane/lane.h"
 #include "lane/simulated_partition.h"
 #include "pool/pool.h"
@@ -23,13 +24,6 @@
 namespace laneway::lane {
 
 using Offsets = std::vector<std::int64_t>;
-
-/// A downstream's answer to too many calls.
-inline handler::Outcome throttled() {
-  auto outcome = handler::Outcome::unavailable("HTTP 429");
-  outcome.cause = handler::Cause::throttled;
-  return outcome;
-}
 
 inline Offsets offsets(std::int64_t begin, std::int64_t end) {
   Offsets result;
