@@ -215,8 +215,7 @@ TEST_CASE_METHOD(TakingLane, "the end of the log moves the position, and the run
   CHECK(position.next() == 5);
 }
 
-TEST_CASE_METHOD(TakingLane,
-                 "retention that has deleted all remaining records is counted at the end of the log") {
+TEST_CASE_METHOD(TakingLane, "a run that finds only the end of the log counts what retention has deleted") {
   partition.log_start = 50;
   partition.add_end(50);
   CHECK(run() == Take::empty);
