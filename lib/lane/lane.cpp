@@ -4,7 +4,6 @@
 
 #include "base/utc_time.h"
 #include "lane/commit/lane_start.h"
-#include "lane/stage/between_stages.h"
 #include "telemetry/log.h"
 
 namespace laneway::lane {
@@ -140,10 +139,9 @@ bool Lane::submit_due_retries(Stage& stage, Line& line, TimePoint now) {
     rate_.took_failed();
     line.took_failed();
     if (!attempts.begins(*item, now)) continue;
-    if (item->route() != handler::Route::work) restore_whole(*item);
     rate_.charge(1, item->record.size(), now);
     line.charge_failed(item->record.size(), now);
-    stage.failed().run_alone(std::move(*item), line);
+    stage.run_alone(std::move(*item), line);
     any = true;
     --room;
   }
@@ -236,12 +234,7 @@ void Lane::tick_oldest(TimePoint now) {
   for (const auto& stage : stages_.all())
     for (const auto& line : stage->lines())
       while (auto item = line->attempts().give_up_waiting(outlived->sequence, outlived->why))
-        run_given_up(*stage, *line, std::move(*item));
-}
-
-void Lane::run_given_up(Stage& stage, Line& line, handler::Item item) {
-  restore_whole(item);
-  stage.failed().run_alone(std::move(item), line);
+        stage->run_alone(std::move(*item), *line);
 }
 
 /// The client may deliver nothing while it reports an error or waits for an answer to a rebalance.
@@ -357,7 +350,7 @@ Skip Lane::skip_all(Sequence sequence, const std::string& reason, TimePoint now)
         auto skipped = line->attempts().skip(sequence, reason);
         if (skipped.answer != Skip::when_it_fails) answer = skipped.answer;
         if (!skipped.item) break;
-        run_given_up(*stage, *line, std::move(*skipped.item));
+        stage->run_alone(std::move(*skipped.item), *line);
       }
     }
   }

@@ -180,7 +180,6 @@ class Lane {
   TimePoint tick_take(TimePoint now);
   TimePoint next_retry(TimePoint due, TimePoint now);
   void publish(TimePoint now);
-  void run_given_up(Stage& stage, Line& line, handler::Item item);
   Skip skip_all(Sequence sequence, const std::string& reason, TimePoint now);
   OldestRecord describe(const Ledger::Position& oldest, TimePoint now) const;
 

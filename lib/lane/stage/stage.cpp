@@ -100,6 +100,11 @@ void Stage::take(handler::Item item, TimePoint now) {
   publish();
 }
 
+void Stage::run_alone(handler::Item item, Line& line) {
+  if (item.route() != handler::Route::work) restore_whole(item);
+  failed().run_alone(std::move(item), line);
+}
+
 bool Stage::feed(TimePoint now) {
   if (waiting_.get() == 0) return false;
   bool fed = false;
@@ -199,8 +204,7 @@ void Stage::give_up_waiting(Line& line, TimePoint now) {
   if (line.subscriber() == nullptr || longest == Duration::zero() || lane_.forward == nullptr) return;
   const auto give_up = [&](handler::Item item) {
     line.attempts().give_up_unbegun(item, line.downstream().name());
-    restore_whole(item);
-    failed().run_alone(std::move(item), line);
+    run_alone(std::move(item), line);
   };
   while (!line.backlog().empty() && now - line.backlog().front().progress->arrived >= longest)
     give_up(line.pop());

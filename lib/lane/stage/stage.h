@@ -83,6 +83,9 @@ class Stage {
   /// New records of this stage.
   void take(Workload::BatchPtr batch, TimePoint now);
   void take(handler::Item item, TimePoint now);
+  /// Runs a record that has left its batch, without waiting for a place among new records. What leaves for a
+  /// topic is made what it was when it was read.
+  void run_alone(handler::Item item, Line& line);
   /// Gives the workload records of the backlogs. Returns whether it gave any.
   bool feed(TimePoint now);
   /// Whether the pool rejects records, so that the one before is not to be fed.

@@ -21,7 +21,8 @@ const delivery::RetryStep last_retry_topic{.source = "orders", .next = {}, .dela
 /// The attempts at the records of a partition, of which ten have been taken.
 struct Attempted {
   explicit Attempted(const delivery::RetryStep* step = nullptr, bool limit_adapts = false)
-      : oldest(context, id, ledger, state, step != nullptr && step->delayed(), stats) {
+      : oldest({context.lanes, context.ledger, downstream, id, ledger, state, stats},
+               step != nullptr && step->delayed()) {
     context.stages.resize(1);
     context.stages.front().downstream = &downstream;
     context.forward = &forward;

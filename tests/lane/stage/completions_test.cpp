@@ -29,12 +29,11 @@ struct Completed : OneStage {
   ~Completed() { end_tasks(); }
   void begin() {
     OneStage::begin();
-    completions.emplace(ledger, *gate, *workload, *workload, onward);
+    completions.emplace(ledger, *gate, *workload, onward);
   }
   void collect() { completions->collect(now); }
   /// A drain; `finish`: the records that have not begun run, too.
   void drain(bool finish) {
-    completions->drain();
     workload->drain(finish, std::chrono::hours(1));
   }
   bool waits(std::int64_t offset) const {
@@ -148,7 +147,7 @@ TEST_CASE("after the end of its run, a record is where the table says") {
       topic.answer(row.answer ? std::vector{*row.answer} : std::vector<Outcome>{});
     test.collect();
     CHECK(test.owner_of_only(40) == (drains ? row.in_drain : row.owner));
-    CHECK(test.completions->take_completed() == (row.owner == RecordOwner::ledger ? 1 : 0));
+    CHECK(test.ledger.take_completed() == (row.owner == RecordOwner::ledger ? 1 : 0));
     if (row.owner != RecordOwner::stage || drains) test.check_empty();
   }
 }
@@ -193,7 +192,7 @@ TEST_CASE("the end of a sub-job goes to the record that was split, and the ledge
   CHECK(test.onward.parts.size() == 1);
   CHECK(test.onward.parts_given_up == (given_up ? 1 : 0));
   CHECK(test.ledger.done() == 0);
-  CHECK(test.completions->take_completed() == 0);
+  CHECK(test.ledger.take_completed() == 0);
   test.check_empty();
 }
 
@@ -207,7 +206,7 @@ TEST_CASE("each record of a claim follows its own answer, also if several have f
       {Outcome::retry("first"), Outcome::done(), Outcome::reject("second"), Outcome::unavailable("third")});
   test.collect();
   CHECK_FALSE(test.ledger.incomplete_at(41));
-  CHECK(test.completions->take_completed() == 1);
+  CHECK(test.ledger.take_completed() == 1);
   CHECK(test.line->attempts().waiting().size() == 2);
   test.line->attempts().waiting().each([](const auto& item) {
     CHECK((item.offset() == 40 || item.offset() == 43));
@@ -220,7 +219,7 @@ TEST_CASE("each record of a claim follows its own answer, also if several have f
   CHECK(test.handler.offsets() == std::vector<std::int64_t>{44});
   test.handler.answer({Outcome::done()});
   test.collect();
-  CHECK(test.completions->take_completed() == 2);
+  CHECK(test.ledger.take_completed() == 2);
   test.check_empty();
   CHECK(test.ledger.committable() == 40);
 }
@@ -289,7 +288,7 @@ TEST_CASE(
   test.add(40, 5);
   REQUIRE(test.submit());
   test.until_overdue(2);
-  CHECK(test.completions->take_completed() == 2);
+  CHECK(test.ledger.take_completed() == 2);
   CHECK(test.ledger.committable() == 42);
   CHECK(test.workload->in_pool() == 1);
   test.completions->collect_overdue();  // finds nothing more
@@ -298,12 +297,12 @@ TEST_CASE(
   CHECK(test.handler.offsets() == std::vector<std::int64_t>{43, 44});
   test.handler.answer({Outcome::done(), Outcome::done()});
   test.collect();
-  CHECK(test.completions->take_completed() == 2);
+  CHECK(test.ledger.take_completed() == 2);
   CHECK_FALSE(hanging.next());
   hanging.answer(2, Outcome::retry("late"));
   { const auto ends = std::move(hanging); }
   test.collect();
-  CHECK(test.completions->take_completed() == 0);
+  CHECK(test.ledger.take_completed() == 0);
   CHECK(test.waits(42));
   test.check_empty();
 }
@@ -331,7 +330,7 @@ TEST_CASE("in order, records that have not begun wait behind the record of their
   CHECK(test.handler.offsets() == std::vector<std::int64_t>{43});
   test.handler.answer({Outcome::done()});
   test.collect();
-  CHECK(test.completions->take_completed() == 4);
+  CHECK(test.ledger.take_completed() == 4);
   test.check_empty();
 }
 
@@ -383,11 +382,10 @@ TEST_CASE(
   test.begin();
   test.add(40, 3);
   REQUIRE(test.submit());
-  test.completions->cancel();
   test.workload->cancel();
   test.handler.answer({Outcome::done(), Outcome::retry("stopped")});
   test.collect();
-  CHECK(test.completions->drains());
+  CHECK(test.workload->drains());
   CHECK(test.ledger.done() == 1);
   CHECK(test.workload->abandoned() == 1);
   CHECK(test.log.lines({"abandoned", "offset=41", "epoch=7", "attempt=1"}) == 1);
@@ -405,22 +403,6 @@ TEST_CASE("a record of a log that was replaced finishes nothing") {
   test.collect();
   CHECK(test.ledger.done() == 0);
   CHECK_FALSE(test.waits(41));
-  CHECK(test.completions->take_completed() == 0);
+  CHECK(test.ledger.take_completed() == 0);
   test.check_empty();
-}
-
-TEST_CASE("a record that is given up runs in the pool of failed records, if the stage has one") {
-  Completed test;
-  test.begin();
-  Workload retries(
-      {test.context, test.stage(), *test.line, test.id, test.ledger, *test.gate, test.stats, [] {}},
-      Workload::Serves::failed);
-  Completions completions(test.ledger, *test.gate, *test.workload, retries, test.onward);
-  test.add(40, 1);
-  REQUIRE(test.submit());
-  test.handler.answer({Outcome::reject("bad")});
-  completions.collect(test.now);
-  CHECK(test.workload->idle());
-  REQUIRE(retries.next() != nullptr);
-  CHECK(retries.next()->batch->route == Route::dead_letter);
 }

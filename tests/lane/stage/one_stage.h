@@ -118,7 +118,7 @@ struct StageSurroundings {
   Ledger ledger{0};
   LaneStats stats;
   LaneState state{seconds(10)};
-  OldestWatch oldest{context, id, ledger, state, false, stats};
+  OldestWatch oldest{{context.lanes, context.ledger, downstream, id, ledger, state, stats}, false};
   std::optional<Line> line;
   TimePoint now = SteadyClock::now();
 };
