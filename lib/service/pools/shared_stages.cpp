@@ -1,19 +1,10 @@
 #include "service/pools/shared_stages.h"
 
-#include <algorithm>
-
 #include "config/pools/pool_scope.h"
 #include "handler/registry.h"
 
 namespace laneway::service {
 namespace {
-
-/// -1: no stage has this name.
-int place_of(const std::vector<config::Pool>& stages, const std::string& name) {
-  const auto found = std::find_if(stages.begin(), stages.end(),
-                                  [&](const config::Pool& one) { return one.named() && one.name == name; });
-  return found == stages.end() ? -1 : static_cast<int>(found - stages.begin());
-}
 
 lane::DownstreamRules rules_of(const config::Breaker& breaker, const config::Config& config) {
   return {{breaker.failures, breaker.window, breaker.probe}, breaker.slow, config.dead_letter.max_rate};
@@ -64,7 +55,8 @@ std::vector<lane::StageContext> SharedStages::for_lanes(const config::Config& co
     stage.each = parts.subscribers.get();
     stage.adaptive = parts.adaptive.get();
     stage.permits = parts.adaptive ? &parts.adaptive->permits() : parts.permits.get();
-    stage.then = place_of(stages, stages[i].then);
+    const auto* next = config::find_pool(config, stages[i].then);  // pools are stages in the same order
+    stage.then = next == nullptr ? -1 : static_cast<int>(next - config.pools.data());
     all.push_back(std::move(stage));
   }
   return all;
