@@ -1,27 +1,18 @@
 #include "lane/position/lane_silence.h"
 
-#include "lane/position/silences.h"
-
+#include <array>
 #include <utility>
 
+#include "lane/position/silences.h"
 #include "telemetry/log.h"
 
 namespace laneway::lane {
 namespace {
 
-const char* what_is_tried(SilenceStep step) {
-  switch (step) {
-    case SilenceStep::seek:
-      return "seek to the next offset";
-    case SilenceStep::pause:
-      return "pause and resume";
-    case SilenceStep::rejoin:
-      return "leave the group and join it again with new clients";
-    case SilenceStep::restart:
-      return "end the process, so that it is started again";
-  }
-  return "";
-}
+/// In words, by step.
+constexpr std::array<const char*, silence_steps.size()> what_is_tried{
+    "seek to the next offset", "pause and resume", "leave the group and join it again with new clients",
+    "end the process, so that it is started again"};
 
 }  // namespace
 
@@ -99,7 +90,7 @@ void LaneSilence::report(SilenceStep step, std::int64_t position) const {
                                        {"log_end", log_end_},
                                        {"silent_ms", watch_.silent()},
                                        {"step", silence_steps[static_cast<std::size_t>(step)]},
-                                       {"tries", what_is_tried(step)},
+                                       {"tries", what_is_tried[static_cast<std::size_t>(step)]},
                                        {"next_in_ms", next}});
 }
 

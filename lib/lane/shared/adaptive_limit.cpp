@@ -6,16 +6,9 @@ namespace laneway::lane {
 namespace {
 
 delivery::LimitKind kind_of(config::LimitAlgorithm algorithm) {
-  switch (algorithm) {
-    case config::LimitAlgorithm::aimd:
-      return delivery::LimitKind::aimd;
-    case config::LimitAlgorithm::gradient:
-      return delivery::LimitKind::gradient;
-    case config::LimitAlgorithm::vegas:
-    case config::LimitAlgorithm::none:
-      break;
-  }
-  return delivery::LimitKind::vegas;
+  if (algorithm == config::LimitAlgorithm::aimd) return delivery::LimitKind::aimd;
+  return algorithm == config::LimitAlgorithm::gradient ? delivery::LimitKind::gradient
+                                                       : delivery::LimitKind::vegas;
 }
 
 delivery::LimitBounds bounds_of(const config::AdaptiveLimit& settings, std::uint32_t max) {
@@ -64,12 +57,12 @@ void AdaptiveLimit::change(const config::AdaptiveLimit& settings, std::uint32_t 
 /// Probes lower the limit for a moment only, so people need not learn of them.
 void AdaptiveLimit::apply(const std::optional<delivery::LimitChange>& change, TimePoint now) {
   if (!change) return;
-  ++changes_[static_cast<std::size_t>(change->reason)];
+  ++report_.changes[static_cast<std::size_t>(change->reason)];
   if (change->reason == delivery::LimitReason::probe) return;
-  why_ = change->words;
-  from_ = change->from;
-  to_ = change->to;
-  moved_ = now;
+  report_.why = change->words;
+  report_.from = change->from;
+  report_.to = change->to;
+  report_.moved = now;
 }
 
 /// The newest value wins, also if two threads come here at once.
@@ -87,8 +80,12 @@ void AdaptiveLimit::follow() {
 
 AdaptiveLimit::Report AdaptiveLimit::report() const {
   MutexLock lock(mutex_);
-  const auto bounds = limit_.bounds();
-  return {limit_.limit(), bounds.min, bounds.max, permits_.in_use(), why_, from_, to_, moved_, changes_};
+  auto report = report_;
+  report.limit = limit_.limit();
+  report.min = limit_.bounds().min;
+  report.max = limit_.bounds().max;
+  report.in_flight = permits_.in_use();
+  return report;
 }
 
 }  // namespace laneway::lane

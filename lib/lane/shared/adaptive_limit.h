@@ -58,11 +58,7 @@ class AdaptiveLimit {
   mutable Mutex mutex_;
   delivery::ConcurrencyLimit limit_ GUARDED_BY(mutex_);
   bool out_ GUARDED_BY(mutex_) = false;
-  std::string why_ GUARDED_BY(mutex_);
-  std::uint32_t from_ GUARDED_BY(mutex_) = 0;
-  std::uint32_t to_ GUARDED_BY(mutex_) = 0;
-  std::optional<TimePoint> moved_ GUARDED_BY(mutex_);
-  std::array<std::uint64_t, delivery::limit_reasons.size()> changes_ GUARDED_BY(mutex_){};
+  Report report_ GUARDED_BY(mutex_);  // of the changes; report() adds the limit and its use
 };
 
 }  // namespace laneway::lane

@@ -1,6 +1,7 @@
 // What a lane reports to operators beyond the numbers in lane_stats.h.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -28,15 +29,7 @@ struct OldestRecord {
 };
 
 constexpr const char* name_of(OldestRecord::Phase phase) {
-  switch (phase) {
-    case OldestRecord::Phase::running:
-      return "running";
-    case OldestRecord::Phase::waiting:
-      return "waiting";
-    case OldestRecord::Phase::queued:
-      break;
-  }
-  return "queued";
+  return std::array{"running", "waiting", "queued"}.at(static_cast<std::size_t>(phase));
 }
 
 /// The last failed attempt at any record.

@@ -2,24 +2,6 @@
 
 namespace laneway::lane {
 
-const char* name_of(State state) {
-  switch (state) {
-    case State::assigned:
-      return "assigned";
-    case State::running:
-      return "running";
-    case State::held:
-      return "held";
-    case State::paused:
-      return "paused";
-    case State::draining:
-      return "draining";
-    case State::revoked:
-      return "revoked";
-  }
-  return "unknown";
-}
-
 void LaneState::go(State next, TimePoint now) {
   count_time(now);
   state_ = next;

@@ -11,6 +11,7 @@
 // owner, one thread.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "base/time.h"
@@ -19,8 +20,9 @@
 namespace laneway::lane {
 
 enum class State : std::uint8_t { assigned, running, held, paused, draining, revoked };
-
-const char* name_of(State state);
+inline constexpr std::array states{"assigned", "running", "held", "paused", "draining", "revoked"};
+constexpr const char* name_of(State state) { return states.at(static_cast<std::size_t>(state)); }
+static_assert(name_of(State::revoked) == states.back(), "a name for each state");
 
 class LaneState {
  public:
