@@ -39,7 +39,6 @@ Lane::Lane(const StoredCommit& start, const LaneContext& context, std::uint64_t 
       rate_(context.rate, context.lanes.rate),
       errors_(id_),
       position_(id_, start.offset, ledger_, errors_, *stats_),
-      retention_(id_, ledger_, *stats_),
       silence_(context, id_.partition),
       prefetch_(context.memory.fetch),
       stages_({context, id_, ledger_, oldest_, gate_, retry_step_, *stats_}, on_ready),
@@ -275,7 +274,7 @@ void Lane::publish(TimePoint now) {
   position_.tick_bounds(*source_, state_.state() != State::held && state_.state() != State::paused, now);
   const auto log = source_->log_bounds();
   if (state_.state() == State::paused) position_.leave_out_expired(*source_, log.start);
-  retention_.observe(log);
+  position_.watch_retention(log);
   stats_->lag.set(position_.lag(log));
 }
 

@@ -34,7 +34,6 @@
 #include "lane/ledger/suspects.h"
 #include "lane/position/lane_silence.h"
 #include "lane/position/log_position.h"
-#include "lane/position/retention_alarm.h"
 #include "lane/shared/lane_context.h"
 #include "lane/shared/lane_rate.h"
 #include "lane/source/partition_source.h"
@@ -197,7 +196,6 @@ class Lane {
   LaneRate rate_;
   SourceErrors errors_;
   LogPosition position_;
-  RetentionAlarm retention_;
   LaneSilence silence_;
   PrefetchWatch prefetch_;
   Stages stages_;  // its threads use the members above

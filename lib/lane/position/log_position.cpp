@@ -147,11 +147,7 @@ void LogPosition::go_on(PartitionSource& source, const char* why) {
   comparing_until_.reset();
   source.seek(next_);
   errors_.clear();
-  telemetry::info("position found", {{"topic", id_.partition.topic},
-                                     {"partition", id_.partition.partition},
-                                     {"epoch", id_.epoch},
-                                     {"offset", next_},
-                                     {"why", why}});
+  id_.log("position found", next_, why);
 }
 
 /// Running records belong to the old log and are dropped when they finish; clamping to the old offsets would
@@ -252,6 +248,21 @@ void LogPosition::leave_out_expired(const PartitionSource& source, std::int64_t 
   if (next_ < 0 || start <= next_) return;
   note_gap(source, start);
   reached(start);
+}
+
+void LogPosition::watch_retention(const kafka::LogBounds& log) {
+  const bool was_near = retention_.in_danger();
+  const auto offset = ledger_.committable();
+  retention_.observe(log, offset);
+  stats_.expiry_near.set(retention_.in_danger());
+  if (retention_.in_danger() && !was_near)
+    telemetry::warn("retention is about to delete records that are not processed",
+                    {{"topic", id_.partition.topic},
+                     {"partition", id_.partition.partition},
+                     {"offset", offset},
+                     {"log_start", log.start},
+                     {"deleted_last", retention_.last_step()},
+                     {"hint", "raise the topic's retention.ms or retention.bytes, or process faster"}});
 }
 
 /// Does not count records that retention has deleted, and those that the completion map lists as finished.

@@ -14,6 +14,7 @@
 
 #include "lane/ledger/ledger.h"
 #include "lane/position/position_judge.h"
+#include "lane/position/retention_watch.h"
 #include "lane/source/partition_source.h"
 #include "lane/source/source_errors.h"
 #include "lane/state/lane_detail.h"
@@ -96,6 +97,8 @@ class LogPosition {
   void tick_bounds(PartitionSource& source, bool fetches, TimePoint now);
   /// For a paused lane, whose records that are not taken are only in the log.
   void leave_out_expired(const PartitionSource& source, std::int64_t log_start);
+  /// Warns when retention is about to overtake the lane (retention_watch.h).
+  void watch_retention(const kafka::LogBounds& log);
 
  private:
   /// The properties by which a record is recognised when it is read again.
@@ -128,6 +131,7 @@ class LogPosition {
   std::int64_t delivered_ = -1;
   std::int64_t next_;
   PositionJudge judge_;
+  RetentionWatch retention_;
   Mark mark_;                        // of one of the last records taken
   std::uint64_t answers_heard_ = 0;  // answers about the log's bounds
   TimePoint next_question_{};
