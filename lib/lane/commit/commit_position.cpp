@@ -12,8 +12,8 @@ CommitPosition::CommitPosition(const LaneContext& context, const StoredCommit& s
       stats_(stats),
       log_{start.topic_id, context.cluster},
       suspension_(start.suspension),
-      committed_suspension_(suspension_),
-      acknowledged_(start) {
+      acknowledged_(start),
+      committed_{.suspension = suspension_} {
   stats_.committed.offset.set(start.offset);
   stats_.committed.decision_ms.set(suspension_ ? suspension_->at_ms : 0);
   if (context.suspensions != nullptr && suspension_) context.suspensions->saw(suspension_->at_ms);
@@ -22,7 +22,7 @@ CommitPosition::CommitPosition(const LaneContext& context, const StoredCommit& s
 void CommitPosition::decide(const std::optional<Suspension>& asked) {
   if (!asked || (suspension_ && asked->at_ms <= suspension_->at_ms)) return;
   suspension_ = asked;
-  const bool unknown_to_brokers = !committed_suspension_ && !sent_suspension_;
+  const bool unknown_to_brokers = !committed_.suspension && !sent_.suspension;
   if (!asked->suspended && unknown_to_brokers) stats_.committed.decision_ms.set(asked->at_ms);
 }
 
@@ -36,16 +36,9 @@ std::optional<kafka::CommittedOffset> CommitPosition::candidate(bool drains, std
   } else if (offset > acknowledged_.offset) {
     watch.progressed();
   }
-  const auto version = ledger_.map_version();
-  if (offset == acknowledged_.offset && version == committed_map_version_ &&
-      suspects_.version() == committed_suspects_version_ && watch.version() == gate_.committed_version() &&
-      !has_decision_to_commit())
+  if (!has_uncommitted() && watch.version() == committed_.marker_version && !has_decision_to_commit())
     return std::nullopt;
-  sent_map_version_ = version;
-  sent_suspects_version_ = suspects_.version();
-  sent_marker_version_ = watch.version();
-  sent_finished_ = finished();
-  sent_suspension_ = suspension_;
+  sent_ = contents();
   sent_of_this_log_ = true;
   return written(offset, most, whole);
 }
@@ -82,15 +75,13 @@ bool CommitPosition::rests_committed(std::int64_t offset) const {
 bool CommitPosition::committed(const kafka::CommittedOffset& offset) {
   if (!sent_of_this_log_ || offset.offset < acknowledged_.offset) return false;
   acknowledged_ = StoredCommit::read(offset);
-  committed_map_version_ = sent_map_version_;
-  committed_finished_ = sent_finished_;
-  committed_suspension_ = sent_suspension_;
-  committed_suspects_version_ = sent_suspects_version_;
-  gate_.committed(sent_marker_version_);
+  committed_ = sent_;
+  gate_.committed(sent_.marker_version);
   stats_.committed.offset.set(offset.offset);
   // Brokers that accept hardly any metadata may have got the offset alone, which suspends nothing.
-  const bool stored = sent_suspension_ && (!sent_suspension_->suspended || acknowledged_.suspension);
-  stats_.committed.decision_ms.set(stored ? sent_suspension_->at_ms : 0);
+  const auto& decision = sent_.suspension;
+  const bool stored = decision && (!decision->suspended || acknowledged_.suspension);
+  stats_.committed.decision_ms.set(stored ? decision->at_ms : 0);
   return true;
 }
 
@@ -111,17 +102,17 @@ std::uint64_t CommitPosition::finished() const {
 
 bool CommitPosition::has_uncommitted() const {
   const auto offset = ledger_.committable();
-  return offset >= 0 && (offset > acknowledged_.offset || ledger_.map_version() != committed_map_version_ ||
-                         suspects_.version() != committed_suspects_version_);
+  return offset >= 0 && (offset > acknowledged_.offset || ledger_.map_version() != committed_.map_version ||
+                         suspects_.version() != committed_.suspects_version);
 }
 
 void CommitPosition::start_over() {
   acknowledged_ = {.partition = acknowledged_.partition};
   log_.topic.clear();  // another topic may have the name now
   sent_of_this_log_ = false;
-  committed_suspension_.reset();
+  committed_.suspension.reset();
   stats_.committed.decision_ms.set(0);
-  committed_finished_ = 0;
+  committed_.finished = 0;
   suppressed_before_ = stats_.suppressed.get();
 }
 

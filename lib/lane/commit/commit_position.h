@@ -37,9 +37,9 @@ class CommitPosition {
     return suspension_->at_ms;
   }
   /// Whether a decision is to be committed, although no record may have finished.
-  bool has_decision_to_commit() const { return suspension_ != committed_suspension_; }
+  bool has_decision_to_commit() const { return suspension_ != committed_.suspension; }
   /// How many records have finished here since the last acknowledged commit was made.
-  std::uint64_t finished_since() const { return finished() - committed_finished_; }
+  std::uint64_t finished_since() const { return finished() - committed_.finished; }
   /// The position from which a replacement lane must start so that uncommitted records run again. `first`:
   /// the first offset that was popped.
   StoredCommit starting_point(std::int64_t first) const;
@@ -47,6 +47,18 @@ class CommitPosition {
   void start_over();
 
  private:
+  /// What a commit carries beside its offset.
+  struct Contents {
+    std::uint64_t map_version = 0;
+    std::uint64_t suspects_version = 0;
+    std::uint64_t marker_version = 0;
+    std::optional<Suspension> suspension{};
+    std::uint64_t finished = 0;  ///< records, by then
+  };
+
+  Contents contents() const {
+    return {ledger_.map_version(), suspects_.version(), gate_.watch().version(), suspension_, finished()};
+  }
   bool rests_committed(std::int64_t offset) const;
   kafka::CommittedOffset written(std::int64_t offset, std::size_t most, bool whole) const;
   std::uint64_t finished() const;
@@ -57,16 +69,9 @@ class CommitPosition {
   LaneStats& stats_;
   LogName log_;
   std::optional<Suspension> suspension_;
-  std::optional<Suspension> sent_suspension_;
-  std::optional<Suspension> committed_suspension_;
   StoredCommit acknowledged_;
-  std::uint64_t committed_map_version_ = 0;
-  std::uint64_t sent_map_version_ = 0;
-  std::uint64_t committed_suspects_version_ = 0;
-  std::uint64_t sent_suspects_version_ = 0;
-  std::uint64_t sent_marker_version_ = 0;
-  std::uint64_t committed_finished_ = 0;
-  std::uint64_t sent_finished_ = 0;
+  Contents sent_;
+  Contents committed_;
   std::uint64_t suppressed_before_ = 0;  // in the logs before this one
   bool sent_of_this_log_ = true;
 };

@@ -59,7 +59,6 @@ class CrashGate {
   bool wants_commit() const { return committed_version_ < wanted_version_; }
   /// The broker has acknowledged this version of the marker.
   void committed(std::uint64_t version) { committed_version_ = version; }
-  std::uint64_t committed_version() const { return committed_version_; }
 
  private:
   Entry may_begin_carefully(const handler::RecordBatch& batch, bool begun, bool alone, TimePoint now);

@@ -125,7 +125,7 @@ void ConsumerLoop::serve(kafka::Event& event) {
   if (auto* revoked = std::get_if<kafka::Revoked>(&event)) return on_revoked(*revoked);
   if (auto* committed = std::get_if<kafka::Committed>(&event))
     return rebalances_->committed_offsets(*committed, now_);
-  if (auto* result = std::get_if<kafka::CommitResult>(&event)) return commits_->on_answer(*result);
+  if (auto* result = std::get_if<kafka::CommitResult>(&event)) return commits_->path().on_answer(*result);
   if (auto* statistics = std::get_if<kafka::Statistics>(&event)) return on_statistics(*statistics);
   if (auto* found = std::get_if<kafka::TopicsFound>(&event)) return topics_->on_topics(*found, now_);
   if (auto* error = std::get_if<kafka::ClientError>(&event)) {
@@ -220,7 +220,7 @@ void ConsumerLoop::note_empty_assignment() {
 }
 
 void ConsumerLoop::start_over_if_failed() {
-  const auto why = commits_->failure();
+  const auto why = commits_->path().failure();
   if (!why) return;
   telemetry::log_repeating(telemetry::Level::warn, "transaction failed: " + *why,
                            "transaction aborted, its records run again", {{"error", *why}});

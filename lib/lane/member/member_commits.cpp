@@ -132,20 +132,21 @@ bool MemberCommits::send_shorter(TimePoint now) {
   map_limit_ = longest / 2;
   telemetry::warn("completion maps are longer than the brokers accept; later commits have shorter maps",
                   {{"bytes", longest}, {"limit", map_limit_}, {"setting", "offset.metadata.max.bytes"}});
-  if (exact()) return false;  // the transaction has failed; the next one waits for shorter maps
-  stats_.commits_failed.add(1);
-  begun_ = now;
-  return send(still_to_commit(), now);
+  return send_again(now);
 }
 
-/// The other requests of the commit may have been accepted: their lanes have nothing left to commit.
-std::vector<MemberLane*> MemberCommits::still_to_commit() {
+/// The other requests of the commit may have been accepted: their lanes have nothing left to commit. A
+/// transaction has failed, and the next one keeps the new limits.
+bool MemberCommits::send_again(TimePoint now) {
+  if (exact()) return false;
+  stats_.commits_failed.add(1);
+  begun_ = now;
   std::vector<MemberLane*> lanes;
   for (const auto& [epoch, offset] : committing_) {
     auto* lane = lanes_.find(offset.partition);
     if (lane != nullptr && lane->lane->epoch() == epoch) lanes.push_back(lane);
   }
-  return lanes;
+  return send(lanes, now);
 }
 
 /// A request holds several offsets as long as they fit; so a map has at most half of it. A map that must be
@@ -168,10 +169,7 @@ bool MemberCommits::send_in_smaller_requests(TimePoint now) {
       telemetry::Level::warn, "commit refused, perhaps for its size",
       "commit refused, perhaps for its size: sent again in smaller requests",
       {{"bytes", request_limit_}, {"setting", "max.message.bytes of __consumer_offsets"}});
-  if (exact()) return false;  // the transaction has failed; the next one has smaller requests
-  stats_.commits_failed.add(1);
-  begun_ = now;
-  return send(still_to_commit(), now);
+  return send_again(now);
 }
 
 }  // namespace laneway::lane

@@ -42,8 +42,6 @@ class MemberCommits {
   /// Commits these lanes; all lanes if the path is exact. Returns false if there was nothing to commit or the
   /// commit could not be sent.
   bool begin(const std::vector<MemberLane*>& lanes, TimePoint now);
-  /// The consumer answered a commit.
-  void on_answer(const kafka::CommitResult& answer) { path_->on_answer(answer); }
   /// Continues the commit that is under way.
   void advance(TimePoint now);
 
@@ -53,17 +51,10 @@ class MemberCommits {
   TimePoint begun() const { return begun_; }
   /// Forgets the commit that is under way, if it may be forgotten. Returns true if a new commit may begin.
   bool may_begin() { return !preparing_ && path_->forget(); }
-  /// Stops waiting for the answer. Returns false if the answer must be waited for.
-  bool forget() { return path_->forget(); }
-
-  /// Why all lanes start over from the last commit (CommitPath::failure).
-  std::optional<std::string> failure() const { return path_->failure(); }
-  /// Lanes ended with completions that are not committed.
-  void fail(const std::string& why) { path_->fail(why); }
+  /// For answers, failures and their end.
+  CommitPath& path() { return *path_; }
   /// The commit that is under way has failed.
   void drop();
-  /// The handlers have been told to stop, so none of them writes into the next transaction.
-  void start_over() { path_->start_over(); }
 
  private:
   /// An offset in the commit that is under way, with the epoch of its lane.
@@ -78,7 +69,7 @@ class MemberCommits {
   std::size_t map_limit() const;
   bool send_shorter(TimePoint now);
   bool send_in_smaller_requests(TimePoint now);
-  std::vector<MemberLane*> still_to_commit();
+  bool send_again(TimePoint now);
   void on_result(const kafka::CommitResult& result, TimePoint now);
   void on_failed(const std::string& why);
 
