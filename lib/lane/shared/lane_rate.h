@@ -5,6 +5,7 @@
 // of the process is shared by threads and has a lock, which is taken once for a run of records.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "config/limits.h"
@@ -19,26 +20,46 @@ class LaneRate {
 
   void change(const config::Rate& own, TimePoint now) { own_.change(own, now); }
   /// How much may be taken now; if none, the lane waits for its turn.
-  RateLimiter::Room room(TimePoint now);
-  bool waits(TimePoint now);
-  void charge(std::uint64_t records, std::uint64_t bytes, TimePoint now);
+  RateLimiter::Room room(TimePoint now) {
+    RateLimiter::Room room;
+    each([&](RateLimiter& rate) {
+      if (!room.none()) room = least(room, rate.room(this, now));
+    });
+    return room;
+  }
+  bool waits(TimePoint now) {
+    bool waits = false;
+    each([&](RateLimiter& rate) { waits = waits || rate.waits(this, now); });
+    return waits;
+  }
+  void charge(std::uint64_t records, std::uint64_t bytes, TimePoint now) {
+    each([&](RateLimiter& rate) { rate.charge(this, now, records, bytes); });
+  }
   /// The lane wants nothing for now; its share goes to the other lanes.
-  void leave(TimePoint now);
-  TimePoint ready_at(TimePoint now);
+  void leave(TimePoint now) {
+    each([&](RateLimiter& rate) { rate.leave(this, now); });
+  }
+  TimePoint ready_at(TimePoint now) {
+    auto at = now;
+    each([&](RateLimiter& rate) { at = std::max(at, rate.ready_at(this, now)); });
+    return at;
+  }
   /// Whether the downstream has reported too many calls, and its pace is kept.
   bool keeps_pace() const { return shared_ != nullptr && shared_->keeps_pace(); }
   /// At the pace of a downstream, failed records and new ones take turns. Otherwise a few records that are
   /// always answered "too often" would use all the calls of a slow pace, and nothing could show that others
   /// work. The caller knows whether there are new records.
-  bool turn_of_new() const {
-    const auto* shared = limiting();
-    return shared != nullptr && shared->keeps_pace() && new_ones_turn_;
-  }
+  bool turn_of_new() const { return new_ones_turn_ && keeps_pace() && shared_->limited(); }
   void took_new() { new_ones_turn_ = false; }
   void took_failed() { new_ones_turn_ = true; }
 
  private:
-  RateLimiter* limiting() const { return shared_ != nullptr && shared_->limited() ? shared_ : nullptr; }
+  /// Those that limit now, the own one first.
+  template <class Use>
+  void each(Use use) {
+    for (auto* rate : {&own_, shared_})
+      if (rate != nullptr && rate->limited()) use(*rate);
+  }
 
   RateLimiter* const shared_;
   RateLimiter own_;

@@ -73,7 +73,10 @@ bool RateLimiter::open(TimePoint now) {
 
 RateLimiter::Room RateLimiter::room(Who who, TimePoint now) {
   MutexLock lock(mutex_);
-  if (open(now)) return {};
+  return open(now) ? Room{} : ask(who, now);
+}
+
+RateLimiter::Room RateLimiter::ask(Who who, TimePoint now) {
   turn_.ask(who, now);
   auto& grant = grants_[who];
   grant.asked = now;
@@ -83,12 +86,7 @@ RateLimiter::Room RateLimiter::room(Who who, TimePoint now) {
 
 bool RateLimiter::waits(Who who, TimePoint now) {
   MutexLock lock(mutex_);
-  if (open(now) || !turn_.takes_part(who)) return false;
-  turn_.ask(who, now);
-  auto& grant = grants_[who];
-  grant.asked = now;
-  if (grant.room.none()) serve(now);
-  return grant.room.none();
+  return !open(now) && turn_.takes_part(who) && ask(who, now).none();
 }
 
 void RateLimiter::charge(Who who, TimePoint now, std::uint64_t records, std::uint64_t bytes) {

@@ -78,6 +78,7 @@ class RateLimiter {
   };
   using Grants = std::unordered_map<Who, Grant>;
 
+  Room ask(Who who, TimePoint now) REQUIRES(mutex_);
   void serve(TimePoint now) REQUIRES(mutex_);
   bool any(TimePoint now) REQUIRES(mutex_);
   bool limits_records() const REQUIRES(mutex_) { return records_.limited() || pace_.limited(); }
