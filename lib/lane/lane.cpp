@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/utc_time.h"
-#include "lane/commit/lane_start.h"
 #include "telemetry/log.h"
 
 namespace laneway::lane {

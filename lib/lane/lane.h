@@ -48,7 +48,7 @@ namespace laneway::lane {
 
 class Lane {
  public:
-  /// The lane ignores what was stored for another log (commit/lane_start.h).
+  /// The lane ignores what was stored for another log (own_start).
   Lane(const LaneContext& context, const StoredCommit& start, std::uint64_t epoch,
        std::function<void()> on_ready);
   Lane(const Lane&) = delete;

@@ -280,7 +280,7 @@ void Inquiries::pause() {
 
 /// Asks one leader after the other, and then the controller, until one answers. A broker that has just
 /// started may not know all topics. Without metadata, nothing depends on the ids at once. Ids that stay
-/// unknown cost a completion map (lane_start.h); the group must not wait for them.
+/// unknown cost a completion map (lane::own_start); the group must not wait for them.
 std::vector<CommittedOffset> Inquiries::with_topic_ids(std::vector<CommittedOffset> offsets,
                                                        TimePoint until) {
   std::set<std::string> topics;

@@ -16,6 +16,15 @@
 
 namespace laneway::lane {
 
+/// What a lane takes over from the last commit of its partition: `start` without what was stored for another
+/// log, which is ignored with a warning; the records above the offset run again. If the id of the log could
+/// not be read, only the completion map is ignored: another log's map would leave out records. Nothing else
+/// that is stored can, and a suspension must outlive a broker that does not answer.
+StoredCommit own_start(const LaneContext& context, StoredCommit start);
+
+/// The ledger of a lane that begins at `start`, an own_start().
+Ledger ledger_of(const StoredCommit& start);
+
 class CommitPosition {
  public:
   CommitPosition(const LaneContext& context, const StoredCommit& start, const Ledger& ledger,

@@ -31,7 +31,6 @@
 #include "lane/member/member_lanes.h"
 #include "lane/member/member_rebalance.h"
 #include "lane/member/rebalance_machine.h"
-#include "lane/member/still_draining.h"
 #include "lane/member/topic_watch.h"
 
 namespace laneway::lane {

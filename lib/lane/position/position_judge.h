@@ -50,7 +50,6 @@ class PositionJudge {
   /// no_offset. If the position is in doubt already, only the end is added.
   void doubt(std::int64_t expected, std::int64_t end_seen, bool can_compare, TimePoint now);
   bool in_doubt() const { return in_doubt_; }
-  std::int64_t expected() const { return expected_; }
   /// The bounds by the last answer; `forward` and `start_over` go to the start.
   std::int64_t log_start() const { return bounds_.start; }
   std::int64_t log_end() const { return bounds_.end; }

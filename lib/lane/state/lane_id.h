@@ -15,7 +15,14 @@ struct LaneId {
 
   /// Logs a line about the lane as a whole. `offset`: the committed position.
   void log(const char* event, std::int64_t offset, const std::string& why = {},
-           telemetry::Level level = telemetry::Level::info) const;
+           telemetry::Level level = telemetry::Level::info) const {
+    telemetry::log(level, event,
+                   {{"topic", partition.topic},
+                    {"partition", partition.partition},
+                    {"epoch", epoch},
+                    {"offset", offset},
+                    {"why", why}});
+  }
 };
 
 }  // namespace laneway::lane

@@ -20,7 +20,7 @@
 #include "handler/forward/retry_record.h"
 #include "handler/handler.h"
 #include "lane/attempts/attempts.h"
-#include "lane/commit/lane_start.h"
+#include "lane/commit/commit_position.h"
 #include "lane/state/lane_state.h"
 
 namespace laneway::lane {

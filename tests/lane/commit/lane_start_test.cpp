@@ -1,4 +1,4 @@
-#include "lane/commit/lane_start.h"
+#include "lane/commit/commit_position.h"
 
 #include "captured_log.h"
 #include "catch.h"
