@@ -23,7 +23,9 @@ class PrefetchWatch {
     if (fetched >= limits_.queued_min_messages) was_full_ = true;
   }
   /// After the run.
-  void after_run(PartitionSource& source, std::size_t fetched_before);
+  void after_run(PartitionSource& source, std::size_t fetched_before) {
+    if (was_full_ && fetched_before < limits_.queued_min_messages / 2) wake(source);
+  }
   /// Nothing is fetched; `some_came`: there was something before.
   void ran_dry(bool some_came, TimePoint now) {
     if (!dry_since_ || some_came) dry_since_ = now;
@@ -32,13 +34,27 @@ class PrefetchWatch {
   void flows() { dry_since_.reset(); }
 
   /// `next_offset`: where fetching goes on; negative if not known.
-  void tick(PartitionSource& source, bool may_take, std::int64_t next_offset, TimePoint now);
+  void tick(PartitionSource& source, bool may_take, std::int64_t next_offset, TimePoint now) {
+    if (!dry_since_ || !may_take) return;
+    const auto log_end = source.log_bounds().end;
+    if (log_end < 0 || next_offset < 0 || next_offset >= log_end) return flows();
+    if (was_full_ && now - *dry_since_ >= dry_limit) wake(source);
+  }
   /// Whether nothing arrives although the log is not known to end.
   bool is_dry() const { return dry_since_.has_value(); }
   /// When to look again.
-  TimePoint next_look(TimePoint now) const;
+  TimePoint next_look(TimePoint now) const {
+    return is_dry() && was_full_ ? now + dry_limit : TimePoint::max();
+  }
 
  private:
+  static constexpr Duration dry_limit = milliseconds(20);
+
+  void wake(PartitionSource& source) {
+    was_full_ = false;
+    source.wake();
+  }
+
   const kafka::FetchLimits& limits_;
   bool was_full_ = false;               // since the last wake
   std::optional<TimePoint> dry_since_;  // since when nothing arrives although the log goes on

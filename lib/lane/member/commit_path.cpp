@@ -1,5 +1,7 @@
 #include "lane/member/commit_path.h"
 
+#include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -33,8 +35,8 @@ class ConsumerCommits final : public CommitPath {
   void on_answer(const kafka::CommitResult& answer) override {
     // A commit that was given up may be answered later; that answer does not concern the next commit.
     if (unanswered_.erase(answer.request) == 0) return;
-    add(answer.committed, result_.committed);
-    add(answer.failed, result_.failed);
+    std::copy(answer.committed.begin(), answer.committed.end(), std::back_inserter(result_.committed));
+    std::copy(answer.failed.begin(), answer.failed.end(), std::back_inserter(result_.failed));
     if (result_.error.empty()) result_.error = answer.error;
     result_.metadata_too_long = result_.metadata_too_long || answer.metadata_too_long;
     result_.perhaps_too_large = result_.perhaps_too_large || answer.perhaps_too_large;
@@ -56,12 +58,6 @@ class ConsumerCommits final : public CommitPath {
   }
 
  private:
-  using Partitions = std::vector<kafka::TopicPartition>;
-
-  static void add(const Partitions& more, Partitions& all) {
-    all.insert(all.end(), more.begin(), more.end());
-  }
-
   kafka::Consumer& consumer_;
   const std::size_t group_;    // length of its name
   std::uint64_t request_ = 0;  // the last one

@@ -16,19 +16,7 @@ constexpr Duration question_pause = seconds(1);
 
 }  // namespace
 
-void RebalanceMachine::assigned(Partitions partitions, TimePoint now) {
-  Event event{Event::Kind::assigned, std::move(partitions)};
-  note_owned(event);
-  push(std::move(event), now);
-}
-
-void RebalanceMachine::revoked(Partitions partitions, bool lost, TimePoint now) {
-  Event event{lost ? Event::Kind::lost : Event::Kind::revoked, std::move(partitions)};
-  note_owned(event);
-  push(std::move(event), now);
-}
-
-void RebalanceMachine::note_owned(const Event& event) {
+void RebalanceMachine::arrived(Event event, TimePoint now) {
   if (!incremental_) owned_.clear();
   for (const auto& partition : event.partitions) {
     if (event.kind == Event::Kind::assigned)
@@ -36,6 +24,7 @@ void RebalanceMachine::note_owned(const Event& event) {
     else
       owned_.erase(partition);
   }
+  push(std::move(event), now);
 }
 
 void RebalanceMachine::push(Event event, TimePoint now) {

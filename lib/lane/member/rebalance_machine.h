@@ -23,6 +23,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "base/time.h"
@@ -83,8 +84,12 @@ class RebalanceMachine {
   /// Replaces the time for drains that have not begun yet.
   void set_drain(Duration drain) { drain_ = drain; }
 
-  void assigned(Partitions partitions, TimePoint now);
-  void revoked(Partitions partitions, bool lost, TimePoint now);
+  void assigned(Partitions partitions, TimePoint now) {
+    arrived({Event::Kind::assigned, std::move(partitions)}, now);
+  }
+  void revoked(Partitions partitions, bool lost, TimePoint now) {
+    arrived({lost ? Event::Kind::lost : Event::Kind::revoked, std::move(partitions)}, now);
+  }
   void committed_offsets(const kafka::Committed& committed, TimePoint now);
   /// Drains all lanes; no new lane begins.
   void stop(TimePoint now);
@@ -134,12 +139,12 @@ class RebalanceMachine {
     std::set<HandoverId> awaits{};
   };
 
+  void arrived(Event event, TimePoint now);
   void push(Event event, TimePoint now);
   void end_what_moved_on(const Event& event);
   bool serve(Event& event, TimePoint now);
   void begin(Event& event, TimePoint now);
   bool awaits_lanes(const Event& event) const;
-  void note_owned(const Event& event);
   void answer_revoked(const Event& event);
   void serve_assigned(const Event& event);
   void stop_arriving(const Event& event);

@@ -21,10 +21,9 @@ MemoryPlan plan_memory(std::uint64_t budget, std::uint64_t partitions, std::uint
   const std::uint64_t share = budget / partitions;
 
   MemoryPlan plan;
-  plan.total = budget;
   plan.partitions = partitions;
   plan.lane_bytes = std::max(share / parts_of_a_share, 16 * KiB);
-  const std::uint64_t prefetch = std::max(share / parts_of_a_share, 16 * KiB);
+  const std::uint64_t prefetch = plan.lane_bytes;
   plan.fetch.queued_max_kbytes = std::max<std::uint64_t>(prefetch / KiB, 1);
   plan.fetch.queued_min_messages =
       std::clamp<std::uint64_t>(prefetch / (record_overhead + 256), 16, most_prefetched_records);

@@ -37,9 +37,7 @@ struct MemoryPlan {
   /// is still taken. What the records become in further pools may use as much again
   /// (lane/stage/result_memory.h).
   std::uint64_t lane_bytes = 0;
-  /// The whole budget, and the number of partitions that share it.
-  std::uint64_t total = 0;
-  std::uint64_t partitions = 0;
+  std::uint64_t partitions = 0;  ///< that share the budget
 };
 
 /// For `partitions` partitions on `brokers` brokers, read by `consumers` members of this process.

@@ -23,16 +23,6 @@ void KafkaSource::report(const Status& status) const {
         {{"topic", partition_.topic}, {"partition", partition_.partition}, {"error", status.error().text()}});
 }
 
-void KafkaSource::pause() {
-  report(consumer_.pause(partition_));
-  paused_ = true;
-}
-
-void KafkaSource::resume(std::int64_t next_offset) {
-  report(consumer_.resume(partition_, next_offset));
-  paused_ = false;
-}
-
 kafka::LogBounds KafkaSource::log_bounds() const {
   const auto fetched = consumer_.fetched_bounds(partition_);
   if (!asked_) return fetched;
@@ -40,8 +30,6 @@ kafka::LogBounds KafkaSource::log_bounds() const {
   return {std::max(fetched.start, answered.start), std::max(fetched.end, answered.end),
           fetched.open_transaction};
 }
-
-void KafkaSource::seek(std::int64_t next_offset) { report(consumer_.seek(partition_, next_offset)); }
 
 std::unique_ptr<PartitionSource> open_kafka_source(kafka::Consumer& consumer,
                                                    const kafka::TopicPartition& partition,

@@ -46,9 +46,15 @@ class KafkaSource final : public PartitionSource {
   }
   std::string last_error() const override { return queue_->last_error(); }
   std::size_t fetched() const override { return queue_->length(); }
-  void pause() override;
-  void resume(std::int64_t next_offset) override;
-  void seek(std::int64_t next_offset) override;
+  void pause() override {
+    report(consumer_.pause(partition_));
+    paused_ = true;
+  }
+  void resume(std::int64_t next_offset) override {
+    report(consumer_.resume(partition_, next_offset));
+    paused_ = false;
+  }
+  void seek(std::int64_t next_offset) override { report(consumer_.seek(partition_, next_offset)); }
   void wake() override { consumer_.wake_leader(partition_); }
   kafka::LogBounds log_bounds() const override;
   void ask_log(bool find_leader) override {

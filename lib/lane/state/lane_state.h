@@ -20,9 +20,9 @@
 namespace laneway::lane {
 
 enum class State : std::uint8_t { assigned, running, held, paused, draining, revoked };
-inline constexpr std::array lane_states{"assigned", "running", "held", "paused", "draining", "revoked"};
-constexpr const char* name_of(State state) { return lane_states.at(static_cast<std::size_t>(state)); }
-static_assert(name_of(State::revoked) == lane_states.back(), "a name for each state");
+inline constexpr std::array state_names{"assigned", "running", "held", "paused", "draining", "revoked"};
+constexpr const char* name_of(State state) { return state_names.at(static_cast<std::size_t>(state)); }
+static_assert(name_of(State::revoked) == state_names.back(), "a name for each state");
 
 class LaneState {
  public:
