@@ -216,7 +216,8 @@ consteval bool rows_say_how_partitions_are_aggregated() {
   }
   return true;
 }
-static_assert(rows_say_how_partitions_are_aggregated());
+static_assert(rows_say_how_partitions_are_aggregated(),
+              "a metric of partitions says how they are aggregated, and no other metric does");
 
 /// Looks the metric up while compiling.
 consteval const MetricInfo& metric(std::string_view name) {

@@ -128,8 +128,7 @@ void Execution::finished(handler::Finished finished) noexcept {
   inside_.fetch_add(1, std::memory_order_relaxed);
   const pool::Claim claim = finished.claim;
   const pool::Ran ran = ran_of(finished);
-  const bool signal = !finished.failures.empty() || finished.done != claim.range.count() ||
-                      eager_.load(std::memory_order_relaxed);
+  const bool signal = finished.done != claim.range.count() || eager_.load(std::memory_order_relaxed);
   count(finished, static_cast<const handler::RecordBatch&>(*claim.range.batch));
   claim.slot->set_answered();  // a batch in the mailbox no longer belongs to the pool's view
   {
