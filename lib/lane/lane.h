@@ -54,6 +54,7 @@ class Lane {
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
 
+  const LaneId& id() const { return id_; }
   const kafka::TopicPartition& partition() const { return id_.partition; }
   std::uint64_t epoch() const { return id_.epoch; }
   State state() const { return state_.state(); }

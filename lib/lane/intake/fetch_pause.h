@@ -18,18 +18,40 @@ class FetchPause {
  public:
   FetchPause(const LaneState& state, LaneRate& rate) : state_(state), rate_(rate) {}
 
-  bool pause_due(TimePoint now);
+  bool pause_due(TimePoint now) {
+    if (!state_.pause_due(now) || state_.has(Hold::position)) return false;
+    return state_.held_by_other_than(Hold::rate_limited) || rate_is_reason(now);
+  }
   /// `work_left`: how long the records that the lane has last; nullopt if not known.
-  bool resume_due(std::optional<Duration> work_left, TimePoint now);
+  bool resume_due(std::optional<Duration> work_left, TimePoint now) {
+    if (state_.state() != State::paused) return false;
+    if (!state_.held_by_anything()) return true;
+    if (state_.held_lastingly() || rate_is_reason(now)) return false;
+    // Fetching starts again while the remaining work lasts until the first record arrives.
+    const auto lead = 2 * (latency_ + between_looks);
+    return work_left && *work_left <= lead;
+  }
 
   void resumed(TimePoint now) { resumed_at_ = now; }
   /// Whether the first record after a resume is awaited.
   bool awaits_record() const { return resumed_at_.has_value(); }
   /// The awaited record has arrived.
-  void record_came(Histogram& latencies, TimePoint now);
+  void record_came(Histogram& latencies, TimePoint now) {
+    const auto latency = now - *resumed_at_;
+    latencies.record(latency);
+    latency_ = (latency_ * 3 + latency) / 4;
+    resumed_at_.reset();
+  }
 
  private:
-  bool rate_is_reason(TimePoint now);
+  static constexpr Duration short_wait = seconds(10);
+  /// A lane with work looks at the time this often.
+  static constexpr Duration between_looks = milliseconds(50);
+
+  /// A shorter pause would only discard what has been fetched, every time.
+  bool rate_is_reason(TimePoint now) {
+    return state_.has(Hold::rate_limited) && rate_.ready_at(now) - now >= short_wait;
+  }
 
   const LaneState& state_;
   LaneRate& rate_;

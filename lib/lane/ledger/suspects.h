@@ -6,14 +6,15 @@
 // of the lane that have failed.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <utility>
 #include <vector>
 
-namespace laneway::lane {
+#include "lane/ledger/ledger.h"
 
-class Ledger;
+namespace laneway::lane {
 
 class Suspects {
  public:
@@ -21,11 +22,25 @@ class Suspects {
   explicit Suspects(std::vector<std::int64_t> offsets = {}) : offsets_(std::move(offsets)) {}
   const std::vector<std::int64_t>& offsets() const { return offsets_; }
 
-  bool contains(std::int64_t offset) const;
+  bool contains(std::int64_t offset) const {
+    return !offsets_.empty() && std::binary_search(offsets_.begin(), offsets_.end(), offset);
+  }
   /// Records that have failed, by offset: whether each is a suspect, as far as is known now.
   using Seen = std::map<std::int64_t, bool>;
   /// Takes over what was seen, and forgets the finished records. Suspects that were not seen stay suspects.
-  void note(const Seen& seen, const Ledger& ledger);
+  void note(const Seen& seen, const Ledger& ledger) {
+    std::vector<std::int64_t> offsets;
+    for (const auto& [offset, suspect] : seen)
+      if (suspect) offsets.push_back(offset);
+    for (const auto offset : offsets_) {
+      const bool finished = ledger.would_go_back(offset) && !ledger.incomplete_at(offset);
+      if (!finished && !seen.contains(offset)) offsets.push_back(offset);
+    }
+    std::sort(offsets.begin(), offsets.end());
+    if (offsets == offsets_) return;
+    offsets_ = std::move(offsets);
+    ++version_;
+  }
   /// The log was replaced by another one.
   void clear() {
     if (!offsets_.empty()) ++version_;

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "telemetry/log.h"
-
 namespace laneway::lane {
 namespace {
 
@@ -29,12 +27,8 @@ MemberLane& MemberLanes::add(const StoredCommit& start, TimePoint now) {
     any_signalled_.store(true, std::memory_order_release);
     signal_.notify();
   };
-  const auto epoch = last_epoch.fetch_add(1) + 1;
-  added.lane = std::make_shared<Lane>(context_, start, epoch, added.on_ready);
-  telemetry::info("lane assigned", {{"topic", start.partition.topic},
-                                    {"partition", start.partition.partition},
-                                    {"offset", start.offset},
-                                    {"epoch", epoch}});
+  added.lane = std::make_shared<Lane>(context_, start, last_epoch.fetch_add(1) + 1, added.on_ready);
+  added.lane->id().log("lane assigned", start.offset);
   return added;
 }
 
@@ -62,10 +56,7 @@ void MemberLanes::nothing_to_commit(MemberLane& lane) {
 
 std::uint64_t MemberLanes::end(MemberLane& lane, Lane::Ending ending, TimePoint now) {
   const auto abandoned = lane.lane->revoke(now, ending);
-  telemetry::info("lane revoked", {{"topic", lane.lane->partition().topic},
-                                   {"partition", lane.lane->partition().partition},
-                                   {"epoch", lane.lane->epoch()},
-                                   {"offset", lane.lane->stats().committed.offset.get()}});
+  lane.lane->id().log("lane revoked", lane.lane->stats().committed.offset.get());
   lane.ended = true;
   ticks_.erase(lane.tick);
   worked_.erase(&lane);

@@ -7,6 +7,7 @@
 // Pure; one owner, one thread.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "kafka/types.h"
@@ -16,7 +17,22 @@ namespace laneway::lane {
 class RetentionWatch {
  public:
   /// `position`: the lane's oldest unfinished offset. Unknown offsets (negative) are ignored.
-  void observe(const kafka::LogBounds& log, std::int64_t position);
+  void observe(const kafka::LogBounds& log, std::int64_t position) {
+    if (log.start < 0 || position < 0) return;
+    if (start_ < 0 || log.start < start_ || position < position_) {  // the first observation, or another log
+      *this = {};
+      start_ = log.start;
+      position_ = position;
+    } else if (log.start > start_) {
+      step_ = log.start - start_;
+      progress_ = position - position_;
+      start_ = log.start;
+      position_ = position;
+    }
+    distance_ = position - start_;
+    const auto at_next_step = std::max(position, position_ + progress_);
+    in_danger_ = step_ > 0 && position < log.end && at_next_step < start_ + step_;
+  }
   /// By the last observation.
   bool in_danger() const { return in_danger_; }
   /// Records from the log's start to the position.
