@@ -61,7 +61,7 @@ lane::MemoryPlan plan_of(const Config& config, const Cluster& cluster) {
 
 std::string memory(const Config& config, const Cluster& cluster) {
   const auto plan = plan_of(config, cluster);
-  return "  memory: records take at most about " + rounded_size(plan.total) +
+  return "  memory: records take at most about " + rounded_size(config.lanes.memory) +
          "; each partition fetches at most " + rounded_size(plan.fetch.queued_max_kbytes * 1024) + " or " +
          std::to_string(plan.fetch.queued_min_messages) + " records ahead, and has at most " +
          rounded_size(plan.lane_bytes) + " in flight\n" +

@@ -97,7 +97,7 @@ void Stage::take(handler::Item item, TimePoint now) {
   if (gives_back_) return;  // the next owner of the partition gets the record
   auto& line = line_of(item);
   line.wait(std::move(item), now);
-  publish();
+  waiting_.add(1);
 }
 
 void Stage::run_alone(handler::Item item, Line& line) {

@@ -31,9 +31,6 @@ enum class RecordState : std::uint8_t {
 };
 /// In the last two states nothing happens to a record any more.
 inline constexpr std::size_t states_with_events = static_cast<std::size_t>(RecordState::finished);
-inline constexpr std::array record_states{"queued", "running", "waiting", "split", "finished", "given back"};
-constexpr const char* name_of(RecordState state) { return record_states.at(static_cast<std::size_t>(state)); }
-static_assert(name_of(RecordState::given_back) == record_states.back(), "a name for each state");
 
 /// Who has the record after an event, and does the next thing with it.
 enum class RecordOwner : std::uint8_t {
@@ -45,10 +42,6 @@ enum class RecordOwner : std::uint8_t {
   ledger,        ///< or, at the end of a sub-job, the Gathering of its record
   next_consumer  ///< another member, this one after its next start, or nobody if the log was replaced
 };
-inline constexpr std::array record_owners{"stage",    "worker", "attempts",     "next stage",
-                                          "sub-jobs", "ledger", "next consumer"};
-constexpr const char* name_of(RecordOwner owner) { return record_owners.at(static_cast<std::size_t>(owner)); }
-static_assert(name_of(RecordOwner::next_consumer) == record_owners.back(), "a name for each owner");
 
 enum class RecordEvent : std::uint8_t {
   claimed,     ///< by a worker

@@ -19,15 +19,24 @@ namespace {
 constexpr std::array states{RecordState::queued, RecordState::running, RecordState::waiting,
                             RecordState::split};
 
+constexpr std::array record_states{"queued", "running", "waiting", "split", "finished", "given back"};
+constexpr std::array record_owners{"stage",    "worker", "attempts",     "next stage",
+                                   "sub-jobs", "ledger", "next consumer"};
+static_assert(static_cast<std::size_t>(RecordState::given_back) + 1 == record_states.size());
+static_assert(static_cast<std::size_t>(RecordOwner::next_consumer) + 1 == record_owners.size());
+
+std::string name_of(RecordState state) { return record_states.at(static_cast<std::size_t>(state)); }
+std::string name_of(RecordOwner owner) { return record_owners.at(static_cast<std::size_t>(owner)); }
+
 std::string cell(const RecordStep& step) {
   if (!step.possible) return "";
-  return std::string(name_of(step.state)) + " (" + name_of(step.owner) + ")";
+  return name_of(step.state) + " (" + name_of(step.owner) + ")";
 }
 
 /// The table as docs/architecture.md has it.
 std::string table_for_people() {
   std::string text = "| event |";
-  for (const auto state : states) text += std::string(" ") + name_of(state) + " |";
+  for (const auto state : states) text += " " + name_of(state) + " |";
   text += "\n|---|---|---|---|---|\n";
   for (const auto& row : record_steps::table) {
     text += "| " + std::string(row.words) + " |";
