@@ -35,6 +35,8 @@ void LaneHistory::observe(const std::vector<LaneView>& lanes, TimePoint now) {
   for (const auto& view : lanes) {
     auto known = lanes_.extract(view.epoch);
     Lane lane = known.empty() ? Lane{view, {}, now, now, now} : std::move(known.mapped());
+    // An outage may be over before the first look.
+    if (known.empty() && view.done > 0 && view.finished == view.done) lane.worked = now;
     if (idle(view) || moved(lane.last, view)) lane.progressed = now;
     if (ran(lane.last, view)) lane.running = now;
     if (view.done > lane.last.done) lane.worked = gave_up(lane.last, view) ? lane.observed : now;

@@ -56,6 +56,16 @@ TEST_CASE("an outage between two samples is past without later records, unless a
   CHECK(history.error_is_over(lane, failed_at(start + milliseconds(500), 9)) != given_up);
 }
 
+TEST_CASE("an outage before the first sample is past, unless a record was given up") {
+  const bool given_up = GENERATE(false, true);
+  LaneHistory history;
+  auto lane = lane_with(100);
+  lane.finished += given_up ? 1 : 0;
+  history.observe({lane}, start + seconds(1));
+  CHECK(history.error_is_over(lane, failed_at(start + milliseconds(500), 9)) != given_up);
+  CHECK_FALSE(history.error_is_over(lane, failed_at(start + milliseconds(1500), 9)));
+}
+
 TEST_CASE("no error is past without an error, or in a lane that was not observed") {
   LaneHistory history;
   CHECK_FALSE(history.error_is_over(lane_with(5), failed_at(start, 9)));
