@@ -77,7 +77,9 @@ Take Intake::pop_run(PartitionSource& source, WorkBatch& batch, std::uint32_t mo
         if (is_full(taken + batch.bytes) || batch.bytes >= most_bytes) return Take::more;
         break;
       case kafka::Pop::empty:
-        return on_dry(position.delivered() != delivered_before, now);
+        lane_.prefetch.ran_dry(position.delivered() != delivered_before, now);
+        not_empty_ = false;
+        return Take::empty;
       case kafka::Pop::end_of_partition:
         if (!on_end(source, offset, now)) return Take::empty;
         break;
@@ -90,12 +92,6 @@ Take Intake::pop_run(PartitionSource& source, WorkBatch& batch, std::uint32_t mo
   }
   lane_.prefetch.flows();
   return Take::more;
-}
-
-Take Intake::on_dry(bool some_came, TimePoint now) {
-  lane_.prefetch.ran_dry(some_came, now);
-  not_empty_ = false;
-  return Take::empty;
 }
 
 /// Returns false if nothing is taken now.

@@ -62,7 +62,6 @@ class Intake {
   Take pop_run(PartitionSource& source, WorkBatch& batch, std::uint32_t most, std::uint64_t most_bytes,
                TimePoint now);
   bool unreadable(kafka::Pop popped, PartitionSource& source, std::int64_t offset, TimePoint now);
-  Take on_dry(bool some_came, TimePoint now);
   bool on_end(PartitionSource& source, std::int64_t offset, TimePoint now);
   bool follows(PartitionSource& source, std::int64_t offset, bool end, TimePoint now);
   void accept(WorkBatch& batch, kafka::Record record, std::int64_t offset, TimePoint now);

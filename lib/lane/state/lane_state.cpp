@@ -31,26 +31,19 @@ bool LaneState::start(TimePoint now) {
   return true;
 }
 
-bool LaneState::hold(Hold reason, TimePoint now) {
-  reasons_ |= bit(reason);
-  if (state_ != State::running) {
-    follow_reasons(now);
-    return false;
-  }
-  own_ = reason != Hold::suspended;
-  if (own_) ++holds_;
-  go(State::held, now);
-  return true;
-}
-
-bool LaneState::release(Hold reason, TimePoint now) {
-  reasons_ = static_cast<HoldBits>(reasons_ & ~bit(reason));
+bool LaneState::set(Hold reason, bool present, TimePoint now) {
+  if (present == has(reason)) return false;
+  reasons_ = static_cast<HoldBits>(reasons_ ^ bit(reason));
+  const bool begins = state_ == State::running;
   // A paused lane ends its pause by resume(), because the client must resume too.
-  if (state_ != State::held || reasons_ != 0) {
+  const bool ends = state_ == State::held && reasons_ == 0;
+  if (begins) own_ = reason != Hold::suspended;
+  if (!begins && !ends) {
     follow_reasons(now);
     return false;
   }
-  go(State::running, now);
+  if (begins && own_) ++holds_;
+  go(begins ? State::held : State::running, now);
   return true;
 }
 

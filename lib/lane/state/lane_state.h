@@ -46,12 +46,9 @@ class LaneState {
 
   /// Each of these returns true if the state changed.
   bool start(TimePoint now);
-  bool hold(Hold reason, TimePoint now);
-  bool release(Hold reason, TimePoint now);
-  bool set(Hold reason, bool present, TimePoint now) {
-    if (present == has(reason)) return false;
-    return present ? hold(reason, now) : release(reason, now);
-  }
+  bool set(Hold reason, bool present, TimePoint now);
+  bool hold(Hold reason, TimePoint now) { return set(reason, true, now); }
+  bool release(Hold reason, TimePoint now) { return set(reason, false, now); }
   /// Whether the hold has lasted long enough to stop fetching as well.
   bool pause_due(TimePoint now) const { return state_ == State::held && now - since_ >= pause_after_; }
   bool pause(TimePoint now);
