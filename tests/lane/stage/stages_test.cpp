@@ -248,11 +248,13 @@ TEST_CASE("a record that was undecided at first leaves as the record that was re
   test.partition.add(0, "k", 3);
   test.partition.add(1, "k", 3);
   test.begin();
-  REQUIRE(test.until([&] { return test.lane->stats().waiting_retries.get() == 2; }));
+  REQUIRE(test.until([&] {
+    test.pass(milliseconds(1));
+    return test.lane->stats().waiting_retries.get() == 2;
+  }));
   REQUIRE(test.letters.count() == 0);  // both may fail because of the downstream
   test.partition.add(2, "k", 3);
-  test.lane->work(test.now);
-  CHECK(test.until_committed(3));
+  CHECK(test.in_time([&] { return test.commit() == 3; }));
   CHECK(test.letters.values() == std::vector<std::string>{"xxx", "xxx"});
 }
 
