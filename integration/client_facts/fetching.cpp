@@ -284,9 +284,9 @@ Seen pause_outlives_assignment() {
 const std::vector<Fact> fetching_facts = {
     {"1", on_mock,
      "A pause throws away fetched records; the next fetch begins after the last record that was popped.",
-     "lib/lane/intake/fetch_pause.cpp", pause_discards},
+     "lib/lane/intake/fetch_pause.h", pause_discards},
     {"2", on_mock, "Pausing at each rejection and resuming costs about a second a cycle.",
-     "lib/lane/intake/fetch_pause.cpp", naive_loop_collapses},
+     "lib/lane/intake/fetch_pause.h", naive_loop_collapses},
     {"3", on_mock,
      "A partition queue that is not popped takes `queued.min.messages` records and one fetch more.",
      "lib/lane/shared/memory_plan.cpp", queue_limits_itself},

@@ -1,7 +1,7 @@
 // The differences between the configuration in force and another one, and whether a running service can take
 // them over.
 //
-// Each property of the schema says whether a running service can change it (schema/property.h). All keys
+// Each property of the schema says whether a running service can change it (property.h). All keys
 // of the client library need a restart. Pure. Any thread.
 #pragma once
 
