@@ -236,8 +236,11 @@ TEST_CASE("a sub-job that is given up leaves as the record that was read, and th
 
 TEST_CASE("a record that was undecided at first leaves as the record that was read, too") {
   ScriptedHandler change([](const auto&) { return result("changed"); });
+  std::atomic<bool> answers{false};
   ScriptedHandler send([&](const auto& attempt) {
-    return attempt.record.offset() < 2 ? Outcome::retry("refused") : Outcome::done();
+    if (attempt.record.offset() == 2) return Outcome::done();
+    while (!answers) std::this_thread::yield();
+    return Outcome::retry("refused");
   });
   Downstream fragile("shop", {.breaker = {.failures = 5, .window = seconds(30), .probe = seconds(5)}});
   LettersLane test;
@@ -248,13 +251,20 @@ TEST_CASE("a record that was undecided at first leaves as the record that was re
   test.partition.add(0, "k", 3);
   test.partition.add(1, "k", 3);
   test.begin();
+  const bool both_run = test.until([&] { return send.count() == 2; });
+  answers = true;
+  REQUIRE(both_run);
+  REQUIRE(eventually([&] { return fragile.running() == 0; }));  // both have failed before the lane judges
   REQUIRE(test.until([&] {
-    test.pass(milliseconds(1));
+    test.pass(Duration::zero());  // a tick publishes the number
     return test.lane->stats().waiting_retries.get() == 2;
   }));
-  REQUIRE(test.letters.count() == 0);  // both may fail because of the downstream
+  REQUIRE(test.letters.count() == 0);
   test.partition.add(2, "k", 3);
-  CHECK(test.in_time([&] { return test.commit() == 3; }));
+  CHECK(test.until([&] {
+    test.pass(milliseconds(10));
+    return test.commit() == 3;
+  }));
   CHECK(test.letters.values() == std::vector<std::string>{"xxx", "xxx"});
 }
 
