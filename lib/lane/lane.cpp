@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/utc_time.h"
+#include "lane/stage/between_stages.h"
 #include "telemetry/log.h"
 
 namespace laneway::lane {
@@ -136,10 +137,12 @@ bool Lane::submit_due_retries(Stage& stage, Line& line, TimePoint now) {
     if (!item) break;
     rate_.took_failed();
     line.took_failed();
+    const auto route = item->route();
     if (!attempts.begins(*item, now)) continue;
     rate_.charge(1, item->record.size(), now);
     line.charge_failed(item->record.size(), now);
-    stage.run_alone(std::move(*item), line);
+    if (item->route() != route) restore_whole(*item);  // was undecided, and is given up now
+    stage.failed().run_alone(std::move(*item), line);
     any = true;
     --room;
   }

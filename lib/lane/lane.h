@@ -170,9 +170,10 @@ class Lane {
   void tick_source(TimePoint now);
   void tick_position(TimePoint now);
   void tick_pause(TimePoint now);
-  /// How long the records that the lane has last; nullopt if no service time is known.
+  /// How long the records of a paused lane last; nullopt if no service time is known.
   std::optional<Duration> work_left() const {
-    return stages_.service_known() ? std::optional(stages_.time_left()) : std::nullopt;
+    if (state_.state() != State::paused || !stages_.service_known()) return std::nullopt;
+    return stages_.time_left();
   }
   void resume(TimePoint now);
   void tick_oldest(TimePoint now);

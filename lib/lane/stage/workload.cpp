@@ -322,7 +322,6 @@ void Workload::start_over() {
   let_go(keys_.clear());
   keys_ = {};
   give_back_pending();
-  withdraw(0);
 }
 
 void Workload::leave_early(const pool::Claim& claim, std::uint32_t count) {

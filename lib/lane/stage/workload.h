@@ -126,7 +126,7 @@ class Workload {
   bool cancelled() const { return cancelled_; }
   /// No record begins any more.
   void close();
-  /// The log was replaced by another one: drops the queued records, and the running ones when they finish.
+  /// The log was replaced by another one: drops what the pool has not taken, and the rest when it finishes.
   void start_over();
   /// Logs the records that workers have and have not answered.
   void abandon();

@@ -75,6 +75,7 @@ struct StageAlone : StageSurroundings {
   }
 
   NextStages onward;
+  Downstream fragile{"shop", {.breaker = {.failures = 1, .window = seconds(30), .probe = seconds(5)}}};
   std::optional<CrashGate> gate;
   std::optional<Subscribers> each;
   std::optional<Stage> first, next;
@@ -105,7 +106,6 @@ TEST_CASE_METHOD(StageAlone, "the stage of a plain service keeps no backlog and 
 
 TEST_CASE_METHOD(StageAlone, "a stage with a name keeps what its open breaker does not let begin") {
   name_stage();
-  Downstream fragile{"shop", {.breaker = {.failures = 1, .window = seconds(30), .probe = seconds(5)}}};
   stage().downstream = &fragile;
   begin();
   const std::string refused = "refused";
