@@ -24,7 +24,7 @@ def installed(package, *arguments):
 class Browser:
     def __init__(self, folder):
         """`folder`: what Chromium has for its home."""
-        sys.path.append(installed("playwright", sys.executable))
+        sys.path.insert(0, installed("playwright", sys.executable))
         from playwright.sync_api import sync_playwright  # in the folder that is on the path only now
         self.complaints, self.planted = [], {}
         self.playwright = sync_playwright().start()
@@ -40,8 +40,10 @@ class Browser:
         self.page.on("dialog", self.accept)
 
     def close(self):
-        self.chromium.close()
-        self.playwright.stop()
+        try:
+            self.chromium.close()
+        finally:
+            self.playwright.stop()
 
     def note(self, message):
         if message.type in ("error", "warning", "assert"):
