@@ -350,7 +350,9 @@ TEST_CASE("the journal has a line for each attempt, which says what became of th
     test.stage().then = passes_on ? 1 : -1;
     test.begin();
     std::vector<handler::Item> items;
-    items.push_back(route == Route::work ? test.record(40) : test.given_up(40, route));
+    test.next_offset = 40;
+    const auto offset = test.next_offset++;
+    items.push_back(route == Route::work ? test.record(offset) : test.given_up(offset, route));
     test.submit(std::move(items));
     (route == Route::work ? test.handler : test.forward).answer({answer});
     test.break_down();
