@@ -65,8 +65,8 @@ struct LaneView {
   /// `paused` is a hold of the service's own that has lasted, so a lane that an operator has suspended is
   /// neither held nor paused.
   const char* state_in_words() const {
-    const bool holds = state == lane::State::held || state == lane::State::paused;
-    return holds && suspended() ? "suspended" : lane::name_of(state);
+    const bool takes_none = state == lane::State::held || state == lane::State::paused;
+    return takes_none && suspended() ? "suspended" : lane::name_of(state);
   }
   /// An old record holds back the commits of records that are finished.
   bool commits_blocked() const { return finished_beyond > 0 && oldest_age >= blocked_after; }

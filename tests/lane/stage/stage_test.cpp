@@ -23,11 +23,11 @@ class NextStages final : public Onward {
 struct StageAlone : StageSurroundings {
   StageAlone() { stage().settings.queue = 2; }
   ~StageAlone() {
-    for (auto* each : {&first, &next}) {
-      if (!*each) continue;
-      (*each)->close();
+    for (auto* made : {&first, &next}) {
+      if (!*made) continue;
+      (*made)->close();
       end_tasks();
-      CHECK((*each)->join(Deadline::in(seconds(60))));
+      CHECK((*made)->join(Deadline::in(seconds(60))));
     }
     CHECK(downstream.running() == 0);
   }
