@@ -312,6 +312,27 @@ TEST_CASE_METHOD(MemberWithLanes, "an ended lane is buried when its handlers hav
 }
 
 TEST_CASE_METHOD(MemberWithLanes,
+                 "an ended lane is buried when the handlers of each of its pools have returned") {
+  context.stages.push_back(context.stages.front());
+  context.stages[0].settings.name = "first";
+  context.stages[0].then = 1;
+  context.stages[1].settings.name = "second";
+  auto& lane = add(3, 1);
+  work(lane);
+  handler.answer_all();
+  work(lane);  // the second pool has the record
+  end(lane);
+  CHECK_FALSE(lanes.any_ending());
+  lanes.bury(now);
+  CHECK_FALSE(lanes.all_buried());
+  handler.answer_all();
+  CHECK(lanes.any_ending());
+  while (lanes.any_ready()) lanes.work(now);
+  lanes.bury(now);
+  CHECK(lanes.all_buried());
+}
+
+TEST_CASE_METHOD(MemberWithLanes,
                  "an ended lane whose signal is not taken yet is not buried, and not worked") {
   auto& lane = add(3, 2);
   lane.on_ready();

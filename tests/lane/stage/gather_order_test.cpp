@@ -147,6 +147,20 @@ TEST_CASE("a cleared order forgets what waits, and what it waits for") {
   CHECK(test.arrive(2) == Sequences{2});
 }
 
+TEST_CASE("a cleared order releases the records of another log at the same number of completions") {
+  OnTheirWay test({7, 7, 8});
+  CHECK(test.arrive(1) == nobody);
+  test.ledger.complete(0);
+  CHECK(test.release() == Sequences{1});
+  test.ledger = Ledger{0};
+  test.order.clear();
+  test.ledger.append(0, 2);
+  for (Sequence sequence = 0; sequence < 2; ++sequence) test.order.expect(7, sequence);
+  CHECK(test.arrive(1) == nobody);
+  test.ledger.complete(0);
+  CHECK(test.release() == Sequences{1});
+}
+
 TEST_CASE("complete records that are forgotten leave the order of the others as it was") {
   constexpr Sequence many = 5000;
   OnTheirWay test(std::vector<std::uint64_t>(3, 7));
