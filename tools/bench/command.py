@@ -5,7 +5,7 @@
                                      http exec adaptive pool
   scripts/bench --repeat 9 --records 8000000
   scripts/bench --before ../earlier/build before
-                                     noop, key, plugin and sleep beside another build of laneway, in turns
+                                     noop, key, plugin, sleep, bulkheads and http beside another build, in turns
   scripts/bench --client both noop produce
                                      the cases on the bundled Kafka client, then on the system's, each beside the bare loop on
                                      the same client

@@ -1,11 +1,11 @@
 """The cases, in the order in which they are run. Each is a function that takes a Bench, runs programs, and adds rows."""
-from . import adaptive, children, metrics, order, overload, pool, sleeping, standing, throughput, web
+from . import adaptive, before, children, metrics, order, overload, pool, sleeping, standing, throughput, web
 
 BESIDE_THE_BARE_LOOP = ("noop", "key", "partition")  # which share its rounds
 ACTIONS = {
     "scraped": metrics.scraped,
     "plugin": throughput.plugin,
-    "before": throughput.before,
+    "before": before.before,
     "produce": throughput.produce,
     "sleep": sleeping.sleep,
     "ordered": order.ordered,

@@ -1,4 +1,4 @@
-"""noop, key and partition beside the bare loop; plugin, another build, and records that are written, each beside its measure."""
+"""noop, key and partition beside the bare loop; plugin, and records that are written, each beside its measure."""
 from ..bench import PARTITIONS
 from ..figures import rates, ratio_of
 
@@ -31,22 +31,6 @@ def plugin(bench):
     bench.row("plugin", rates(loaded), ">= 0.98 x built-in", ratio >= 0.98, loaded, ratio)
     cpu = ratio_of(loaded, built_in, "cpu_us")
     bench.row("plugin, CPU a record", f"{cpu:.3f} x built-in", "", None, loaded, cpu)
-
-
-def before(bench):
-    """The cost of a change: cases of this build and of another build, in turns."""
-    amount = ("--records", bench.records)
-    cases = {"noop": amount, "key": amount, "plugin": amount, "sleep": ("--seconds", 5)}
-    for case, much in cases.items():
-        def at(build):
-            library = build / "integration/plugins/nothing.so"
-            return bench.lane(*much, "--library", library, case, build=build)
-
-        earlier, now = zip(*((at(bench.before), at(bench.build_folder)) for _ in range(bench.repeat)))
-        ratio = ratio_of(now, earlier)
-        bench.row(f"{case}, beside before", rates(now), ">= 0.99 x before", ratio >= 0.99, now, ratio)
-        cpu = ratio_of(now, earlier, "cpu_us")
-        bench.row(f"{case}, CPU beside before", f"{cpu:.3f} x before", "<= 1.01 x before", cpu <= 1.01, now, cpu)
 
 
 def produce(bench):

@@ -49,18 +49,18 @@ def wrk(bench, url, connections):
     return {"rate": rate}
 
 
-def http(bench):
+def post(bench, url, seconds, *more, workers=HTTP_WORKERS, build=None):
     topic = bench.topic("http", HTTP_PARTITIONS, HTTP_RECORDS)
+    return bench.measure("lane_bench", topic, "--url", url, "--workers", workers, "--seconds", seconds, *more, "http", build=build)
+
+
+def http(bench):
     in_flight = HTTP_PARTITIONS * HTTP_WORKERS
-
-    def post(url, workers, *more):
-        return bench.measure("lane_bench", topic, "--url", url, "--workers", workers, "--seconds", HTTP_SECONDS, *more, "http")
-
     with http_server(bench, 0) as url:
         bare, threads, lane, batches = zip(*(
             (wrk(bench, url, in_flight),
              bench.alone("http_threads", "--url", url, "--threads", in_flight, "--seconds", HTTP_SECONDS),
-             post(url, HTTP_WORKERS), post(url, HTTP_WORKERS, "--batch", HTTP_BATCH)) for _ in range(bench.repeat)))
+             post(bench, url, HTTP_SECONDS), post(bench, url, HTTP_SECONDS, "--batch", HTTP_BATCH)) for _ in range(bench.repeat)))
     bench.row(f"wrk, {in_flight} connections", rates(bare), "", None)
     bench.row(f"a request a thread, {in_flight}", rates(threads), "", None, threads)
     bench.row(f"http, {in_flight} in flight", rates(lane), "", None, lane, ratio_of(lane, bare))
@@ -70,7 +70,8 @@ def http(bench):
     ratio = ratio_of(batches, threads)
     bench.row("http, batches beside a request a thread", f"{ratio:.2f} x its rate", ">= 4 x", ratio >= 4, ratio=ratio)
     with http_server(bench, SLOW_MS) as url:
-        bare, slow = zip(*((wrk(bench, url, HTTP_PARTITIONS * SLOW_WORKERS), post(url, SLOW_WORKERS)) for _ in range(bench.repeat)))
+        bare, slow = zip(*((wrk(bench, url, HTTP_PARTITIONS * SLOW_WORKERS), post(bench, url, HTTP_SECONDS, workers=SLOW_WORKERS))
+                           for _ in range(bench.repeat)))
     ideal = HTTP_PARTITIONS * SLOW_WORKERS * 1000 / SLOW_MS
     bench.row("wrk, 50 ms, 1,024 connections", rates(bare), "", None, ratio=median(one["rate"] for one in bare) / ideal)
     ratio = median(one["rate"] for one in slow) / ideal

@@ -111,6 +111,11 @@ class Each(unittest.TestCase):
     def test_another_build_is_compared_only_when_asked_for(self):
         self.assertNotIn("before", cases.CASES)
 
+    def test_each_case_beside_another_build_has_its_rate_and_its_cpu(self):
+        bench = play("before", http={"rate": 100.0, "cpu_us": 1.0})
+        rows = [(f"{case}, beside before", f"{case}, CPU beside before") for case in ("noop", "key", "plugin", "sleep", "bulkheads", "http")]
+        self.assertEqual([row for pair in rows for row in pair], list(bench.verdicts()))
+
 
 class Throughput(unittest.TestCase):
     def test_the_rounds_of_the_bare_loop_are_shared_and_alternate(self):
