@@ -30,7 +30,6 @@ class Batch {
   Turn turn = Turn::in_order;
 
  protected:
-  Batch() = default;
   ~Batch() = default;
 };
 
@@ -96,15 +95,11 @@ class alignas(64) Slot {
   /// Every job of the claim is answered. Must be called before anybody who may then end the batch can learn
   /// of the answers: Pool::finish(claim) comes later, and until then the pool must not show the claim to the
   /// submitter.
-  void set_answered() { progress(all_answered); }
-
- protected:
-  void start() {
-    progress(0);
-    one_by_one_.store(false, std::memory_order_relaxed);
-  }
+  void set_answered() { current_.store(all_answered, std::memory_order_relaxed); }
 
  private:
+  friend class WorkerSlots;  // begins claims
+
   static constexpr std::uint64_t all_answered = ~std::uint64_t{0};
 
   std::atomic<std::uint64_t> current_{0};  // the ticket that began last; 0 if none

@@ -31,11 +31,11 @@ bool Pool::pass_on(Next next) {
       next = {};
       more = passing_on_ = choose(SteadyClock::now(), next);
       if (!more) {
-        give_back_unused_permits(0, permitted);
-        call = calls_for_help();
+        if (permits_) give_back_unused_permits(0, permitted);
+        call = !helpers_.empty() && calls_for_help();
       }
     }
-    hand_over(permitted);
+    for (auto* waiter : permitted) waiter->permitted();
     if (!more) return call;
   }
 }
@@ -47,7 +47,7 @@ bool Pool::pass_on(Next next) {
 std::uint32_t Pool::coming() const {
   if (asynchronous_) return passing_on_ ? 1 : 0;
   const auto errands = static_cast<std::uint32_t>(errands_.size());
-  const auto running = slots_.in_use() - slots_.borrowed() + slots_.lent() - errands;
+  const auto running = slots_.counts().in_use + slots_.counts().lent - errands;
   return std::max(threads().searchers(), threads().awake() - std::min(threads().awake(), running));
 }
 
@@ -56,16 +56,16 @@ void Pool::permitted() {
   Next next;
   {
     MutexLock lock(mutex_);
-    permits_.granted();
+    permits_->granted();
     if (asynchronous_)
       begin_to_pass_on(SteadyClock::now(), next);
-    else if (claimable() && permits_.unused() > coming())
+    else if (claimable() && permits_->unused() > coming())
       next.wake = wake_one();
-    next.call = calls_for_help();
+    next.call = !helpers_.empty() && calls_for_help();
     if (!next.call) give_back_unused_permits(0, others);
     ++signalling_;
   }
-  hand_over(others);
+  for (auto* waiter : others) waiter->permitted();
   set_to_work(next);
   if (next.call) {
     Permitted unused;
@@ -73,22 +73,22 @@ void Pool::permitted() {
       MutexLock lock(mutex_);
       give_back_unused_permits(0, unused);
     }
-    hand_over(unused);
+    for (auto* waiter : unused) waiter->permitted();
   }
   end_signalling();
 }
 
 /// Keeps one for each thread that comes for it; `leaving` of these do not come after all.
 void Pool::give_back_unused_permits(std::uint32_t leaving, Permitted& to) {
-  if (permits_.unused() == 0) return;
+  if (permits_->unused() == 0) return;
   auto takers = coming();
   takers = (claimable() ? takers - std::min(takers, leaving) : 0) + errands_coming_;
-  permits_.give_back_unused(queued_ > 0 ? takers : 0, to);
+  permits_->give_back_unused(queued_ > 0 ? takers : 0, to);
 }
 
 void Pool::stop_waiting_in_vain() {
-  if (!permits_.waiting()) return;
-  if (queued_ == 0 || (slots_.free() == 0 && helpers_.empty())) permits_.stop_waiting();
+  if (!permits_->waiting()) return;
+  if (queued_ == 0 || (slots_.free() == 0 && helpers_.empty())) permits_->stop_waiting();
 }
 
 // How a pool lends its slots to the pools that it helps, and calls its own helpers. The loan is counted under
@@ -139,10 +139,10 @@ bool Pool::choose_with_helping(TimePoint now, Next& next) {
     errands_.erase(errands_.begin());
     return true;
   }
-  if (!own_first(now) || !permits_.obtain()) {
+  if (!own_first(now) || (permits_ && !permits_->obtain())) {
     next.borrower = lend_to_next(now);
     if (next.borrower != nullptr) return true;
-    if (!claimable() || !permits_.obtain()) return false;
+    if (!claimable() || (permits_ && !permits_->obtain())) return false;
   }
   next.claim = take_claim(now);
   return true;
@@ -178,7 +178,7 @@ void Pool::serve(Pool& borrower, bool errand) {
 /// While an aged own job waits for a permit, one slot is kept for it.
 bool Pool::may_lend(TimePoint now) const {
   if (ending_ || slots_.free() == 0) return false;
-  return !own_first(now) || (permits_.waiting() && slots_.free() > 1);
+  return !own_first(now) || (permits_ && permits_->waiting() && slots_.free() > 1);
 }
 
 /// Lends a slot to a pool that needs no thread.
@@ -218,7 +218,7 @@ void Pool::loan_ended(bool stuck) {
   {
     MutexLock lock(mutex_);
     slots_.end_loan(stuck);
-    if (asynchronous_ || slots_.free() == 1) next = next_to_work(SteadyClock::now());
+    if (asynchronous_ || slots_.free() == 1) next_to_work(SteadyClock::now(), next);
     ++signalling_;
   }
   set_to_work(next);
@@ -230,7 +230,7 @@ void Pool::loan_stuck() {
   {
     MutexLock lock(mutex_);
     slots_.replace_lent();
-    next = next_to_work(SteadyClock::now());
+    next_to_work(SteadyClock::now(), next);
   }
   set_to_work(next);
 }
@@ -239,14 +239,14 @@ void Pool::loan_stuck() {
 
 /// Whether there are jobs for helpers, and it is worth waking one.
 bool Pool::calls_for_help() {
-  if (helpers_.empty() || queued_ == 0 || slots_.free() > 0 || passing_on_ || permits_.waiting())
-    return false;
+  if (queued_ == 0 || slots_.free() > 0 || passing_on_ || (permits_ && permits_->waiting())) return false;
   wants_help_ = true;
-  const std::uint64_t expected = std::uint64_t{errands_coming_} * job_time_.claim_size();
+  const std::uint64_t expected =
+      std::uint64_t{errands_coming_} * job_time_.jobs_in(claim_time, largest_claim);
   if (queued_ <= expected) return false;
-  const auto awake = threads().awake() + slots_.borrowed();
+  const auto awake = threads().awake() + slots_.counts().borrowed;
   if (!asynchronous_ && !job_time_.worth_a_wake_up(queued_ - expected, awake)) return false;
-  return permits_.unused() > errands_coming_ || permits_.in_sight();
+  return !permits_ || permits_->unused() > errands_coming_ || permits_->in_sight();
 }
 
 /// Calls the helpers, the nearest first, until enough of them come or no more has a free slot.
@@ -267,9 +267,9 @@ void Pool::call_helpers() {
       {
         MutexLock lock(mutex_);
         --errands_coming_;
-        give_back_unused_permits(0, unused);
+        if (permits_) give_back_unused_permits(0, unused);
       }
-      hand_over(unused);
+      for (auto* waiter : unused) waiter->permitted();
     } else if (helper->lend()) {
       if (!run_on_loan(*helper, false).ran) helper->loan_ended(false);
       end_visit();
@@ -288,17 +288,17 @@ Pool::Served Pool::run_on_loan(Pool& lender, bool errand) {
   {
     MutexLock lock(mutex_);
     if (errand) --errands_coming_;
-    if (queued_ > 0 && slots_.free() == 0 && !passing_on_ && permits_.obtain()) {
+    if (queued_ > 0 && slots_.free() == 0 && !passing_on_ && (!permits_ || permits_->obtain())) {
       next.claim = take_claim(SteadyClock::now(), &lender);
       if (ending_ && queued_ == 0) wake_all();
       passing_on_ = asynchronous_;
       call = calls_for_help();
     } else {
       wants_help_ = false;
-      give_back_unused_permits(0, permitted);
+      if (permits_) give_back_unused_permits(0, permitted);
     }
   }
-  hand_over(permitted);
+  for (auto* waiter : permitted) waiter->permitted();
   if (!next.claim) return {};
   if (asynchronous_) return {true, pass_on(next)};
   if (call) call_helpers();

@@ -1,7 +1,7 @@
 // One pool's use of the permits that it shares with other pools (permits.h): whether it waits for one, and
 // the permits that were handed to it for claims that have not begun yet.
 //
-// Threads: guarded by the pool's mutex. Nothing blocks. Without permits every question is answered at once.
+// Threads: guarded by the pool's mutex. Nothing blocks.
 #pragma once
 
 #include <cstdint>
@@ -14,29 +14,23 @@ namespace laneway::pool {
 /// Waiters that got a permit: call permitted() of each without holding a lock.
 using Permitted = std::vector<Permits::Waiter*>;
 
-inline void hand_over(const Permitted& waiters) {
-  for (auto* waiter : waiters) waiter->permitted();
-}
-
 class PermitUse {
  public:
-  PermitUse(Permits* permits, Permits::Waiter& waiter) : permits_(permits), waiter_(waiter) {}
+  PermitUse(Permits& permits, Permits::Waiter& waiter) : permits_(permits), waiter_(waiter) {}
 
-  bool needed() const { return permits_ != nullptr; }
   /// Takes a permit for a claim that begins now. Otherwise the pool waits until granted() is called.
   bool obtain() {
-    if (permits_ == nullptr) return true;
     if (unused_ > 0) {
       --unused_;
       return true;
     }
-    if (!waiting_) waiting_ = !permits_->take(waiter_);
+    if (!waiting_) waiting_ = !permits_.take(waiter_);
     return !waiting_;
   }
   /// Whether a thread that is woken for a claim can expect a permit. Otherwise the pool waits until granted()
   /// is called.
   bool in_sight() {
-    if (permits_ != nullptr && !waiting_) waiting_ = !permits_->available(waiter_);
+    if (!waiting_) waiting_ = !permits_.available(waiter_);
     return !waiting_;
   }
   void granted() {
@@ -44,7 +38,7 @@ class PermitUse {
     ++unused_;
   }
   void stop_waiting() {
-    if (waiting_ && permits_->leave(waiter_)) waiting_ = false;
+    if (waiting_ && permits_.leave(waiter_)) waiting_ = false;
   }
 
   /// In the queue of waiters, or granted() is about to be called.
@@ -57,11 +51,11 @@ class PermitUse {
   }
   /// Gives back the permit of a claim.
   void give_back(Permitted& to) {
-    if (auto* next = permits_->give_back()) to.push_back(next);
+    if (auto* next = permits_.give_back()) to.push_back(next);
   }
 
  private:
-  Permits* const permits_;
+  Permits& permits_;
   Permits::Waiter& waiter_;
   bool waiting_ = false;
   std::uint32_t unused_ = 0;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cassert>
+#include <functional>
+#include <utility>
 
 namespace laneway::pool {
 
@@ -13,13 +15,14 @@ Pool::Pool(Limits limits, Work& work, std::function<void()> on_room)
       asynchronous_(limits.asynchronous),
       limits_(limits),
       slots_(limits.workers, limits.job_deadline, limits.stuck_after),
-      permits_(limits.permits, *this),
-      threads_([this](Thread& self) { run_claims(self); }, thread_state_) {}
+      threads_(std::bind_front(&Pool::run_claims, this), thread_state_) {
+  if (limits.permits != nullptr) permits_.emplace(*limits.permits, static_cast<Permits::Waiter&>(*this));
+}
 
 Pool::~Pool() {
   while (!join(Deadline::in(seconds(60)))) {
   }
-  detach();
+  if (!helps_.empty() || !helpers_.empty()) detach();
 }
 
 // Admission
@@ -34,18 +37,22 @@ Submitted Pool::try_submit(Batch& batch, std::uint32_t begin, std::uint32_t most
     MutexLock lock(mutex_);
     if (closed_) return {0, Admission::closed};
     if (jobs == 0) return {0, Admission::accepted};
-    taken = admissible(batch, jobs);
+    const std::uint64_t limit = std::uint64_t{slots_.counts().most} + limits_.queue;
+    const auto room = static_cast<std::uint32_t>(limit - std::min(limit, admitted_));
+    const bool fits = batch.turn != Turn::in_order || (batch.sequential && room > 0);
+    taken = fits ? jobs : std::min(jobs, room);
     if (taken == 0) return {0, Admission::full};
     if (threads().threads() == 0 && !asynchronous_) {
       thread_state_.start_failed = false;
-      if (!start_thread()) return {0, Admission::full};
+      wake_one();  // starts one
+      if (threads().threads() == 0) return {0, Admission::full};
     }
     const Range range{&batch, begin, begin + taken};
-    queues_.push(range, now);
+    queues_[static_cast<std::size_t>(batch.turn)].push_back({range, now});
     queued_ += taken;
     outstanding_ += taken;
     admitted_ += weight(range);
-    next = next_to_work(now);
+    next_to_work(now, next);
   }
   set_to_work(next);
   return {taken, taken == jobs ? Admission::accepted : Admission::full};
@@ -63,8 +70,9 @@ void Pool::notify_at(std::uint32_t outstanding) {
   on_room_();
 }
 
+/// Whether to call on_room; the call must be armed.
 bool Pool::take_notification() {
-  if (!notify_at_ || admitted_ > *notify_at_) return false;
+  if (admitted_ > *notify_at_) return false;
   notify_at_.reset();
   return true;
 }
@@ -75,7 +83,8 @@ std::vector<Range> Pool::withdraw(std::uint32_t keep) {
   {
     MutexLock lock(mutex_);
     while (queued_ > keep) {
-      auto& queue = queues_.last();
+      auto& [first, alternating, in_order] = queues_;
+      auto& queue = !in_order.empty() ? in_order : !alternating.empty() ? alternating : first;
       Range& last = queue.back().range;
       const std::uint32_t jobs = std::min(last.count(), queued_ - keep);
       withdrawn.push_back({last.batch, last.end - jobs, last.end});
@@ -88,8 +97,8 @@ std::vector<Range> Pool::withdraw(std::uint32_t keep) {
       queued_ -= jobs;
       outstanding_ -= jobs;
     }
-    stop_waiting_in_vain();
-    room = take_notification();
+    if (permits_) stop_waiting_in_vain();
+    room = notify_at_ && take_notification();
   }
   std::reverse(withdrawn.begin(), withdrawn.end());
   if (room) on_room_();
@@ -103,22 +112,26 @@ void Pool::resize(std::uint32_t workers, std::uint32_t queue) {
     limits_.workers = workers;
     limits_.queue = queue;
     slots_.resize(workers);
-    stop_waiting_in_vain();
-    next = next_to_work(SteadyClock::now());
+    if (permits_) stop_waiting_in_vain();
+    next_to_work(SteadyClock::now(), next);
   }
   set_to_work(next);
 }
 
 // How claims begin and end
 
-Pool::Next Pool::next_to_work(TimePoint now) {
-  Next next;
-  if (asynchronous_)
+/// Which other threads to wake, start or call for the work that is left.
+void Pool::next_to_work(TimePoint now, Next& next) {
+  if (asynchronous_) {
     begin_to_pass_on(now, next);
-  else
-    next.wake = wake_if_wanted();
-  next.call = calls_for_help();
-  return next;
+  } else if (const auto searching = this->searching(); slots_.free() > searching) {
+    const std::uint64_t expected = std::uint64_t{searching} * job_time_.jobs_in(claim_time, largest_claim);
+    const auto awake = threads().awake() - std::min(threads().awake(), slots_.counts().lent);
+    const bool pays = queued_ > expected && job_time_.worth_a_wake_up(queued_ - expected, awake) &&
+                      (!permits_ || permits_->in_sight());
+    if (pays || (!helps_.empty() && somebody_wants_help())) next.wake = wake_one();
+  }
+  next.call = !helpers_.empty() && calls_for_help();
 }
 
 void Pool::set_to_work(const Next& next) {
@@ -131,16 +144,19 @@ void Pool::set_to_work(const Next& next) {
 /// The next claim of a free slot. Returns false if there is nothing to do.
 bool Pool::choose(TimePoint now, Next& next) {
   if (!helps_.empty()) return choose_with_helping(now, next);
-  if (!claimable() || !permits_.obtain()) return false;
+  if (!claimable() || (permits_ && !permits_->obtain())) return false;
   next.claim = take_claim(now);
   return true;
 }
 
 Claim Pool::take_claim(TimePoint now, Lender* lender) {
-  auto& queue = queues_.next();
+  auto& [first, alternating, in_order] = queues_;
+  if (first.empty()) in_order_next_ = !alternating.empty() && (in_order.empty() || !in_order_next_);
+  auto& queue = !first.empty() ? first : in_order_next_ ? alternating : in_order;
   auto& entry = queue.front();
   Range range = entry.range;
-  const std::uint32_t timely = limits_.whole_claims ? limits_.most_per_claim : job_time_.claim_size();
+  const std::uint32_t timely =
+      limits_.whole_claims ? limits_.most_per_claim : job_time_.jobs_in(claim_time, largest_claim);
   if (!range.batch->sequential)
     range.end = range.begin + std::min({range.count(), timely, limits_.most_per_claim});
   const std::uint32_t jobs = range.count();
@@ -149,8 +165,8 @@ Claim Pool::take_claim(TimePoint now, Lender* lender) {
   if (entry.range.count() == 0) queue.pop_front();
   queued_ -= jobs;
   ++claims_;
-  const Claim claim = slots_.take(range, weight(range), permits_.needed(), now, lender);
-  stop_waiting_in_vain();
+  const Claim claim = slots_.take(range, weight(range), permits_.has_value(), now, lender);
+  if (permits_) stop_waiting_in_vain();
   return claim;
 }
 
@@ -172,19 +188,19 @@ void Pool::finish(const Claim& claim, Ran ran) {
     admitted_ -= slot.weight;
     lender = slot.lender;
     stuck = slot.stuck;
-    if (slot.permit) permits_.give_back(permitted);
+    if (slot.permit) permits_->give_back(permitted);
     slots_.give_back(slot);
     if (lender != nullptr) wants_help_ = queued_ > 0;  // the lender sees it when the loan has ended
     // The work may have waited for a slot, and not for a thread.
-    if (asynchronous_ || slots_.free() == 1) next = next_to_work(now);
-    room = take_notification();
+    if (asynchronous_ || slots_.free() == 1) next_to_work(now, next);
+    room = notify_at_ && take_notification();
     if (!next.wake && !next.claim && !next.borrower && !next.call && !room && !lender && permitted.empty()) {
       if (ended()) ended_.notify_all();
       return;
     }
     ++signalling_;
   }
-  hand_over(permitted);
+  for (auto* waiter : permitted) waiter->permitted();
   if (lender != nullptr) lender->loan_ended(stuck);
   if (room) on_room_();
   set_to_work(next);
@@ -201,7 +217,7 @@ void Pool::leave_early(const Claim& claim, std::uint32_t jobs) {
     const auto weight = claim.range.batch->sequential ? 0 : std::min(slot.weight, jobs);
     slot.weight -= weight;
     admitted_ -= weight;
-    if (!take_notification()) return;
+    if (!notify_at_ || !take_notification()) return;
   }
   on_room_();
 }
@@ -214,105 +230,68 @@ void Pool::end_signalling() {
 
 // Workers
 
+/// A worker takes a claim, or sleeps until there is one, and runs it; and so on until it must end.
 void Pool::run_claims(Thread& self) {
   ::pthread_setname_np(::pthread_self(), "worker");  // for top -H and debuggers
-  for (Next next; find_work(self, next); next = {}) {
+  for (;;) {
+    TimePoint now = SteadyClock::now();
+    Next next;
+    Permitted permitted;
+    bool found = false;
+    {
+      MutexLock lock(mutex_);
+      for (;; now = SteadyClock::now()) {
+        if (std::exchange(self.woken, false)) thread_state_.word -= ThreadCounts::searching;
+        found = choose(now, next);
+        if (permits_ && !next.claim) give_back_unused_permits(found ? 0 : 1, permitted);
+        if (found || !permitted.empty()) break;
+        if (!sleep(self)) return;
+      }
+      if (found) {
+        if (ending_ && queued_ == 0) wake_all();
+        next_to_work(now, next);
+      }
+    }
+    if (next.wake != nullptr) next.wake->wake.notify_one();
+    for (auto* waiter : permitted) waiter->permitted();
+    if (next.call) call_helpers();
     if (next.borrower != nullptr)
       serve(*next.borrower, next.errand);
-    else
+    else if (found)
       work_.run(*next.claim);
   }
 }
 
-/// Returns false if the thread must end.
-bool Pool::find_work(Thread& self, Next& next) {
-  for (;;) {
-    const TimePoint now = SteadyClock::now();
-    Search result;
-    Permitted permitted;
-    {
-      MutexLock lock(mutex_);
-      arrive(self);
-      result = search(self, now, next, permitted);
+/// Returns when the thread is woken, or false if it must end.
+bool Pool::sleep(Thread& self) {
+  bool ends = (ending_ && queued_ == 0) || threads().threads() > slots_.counts().most;
+  if (!ends) {
+    threads_.park(self, 0);
+    for (TimePoint until = SteadyClock::now() + limits_.idle; !self.woken && !ends;) {
+      if (self.wake.wait_until(mutex_, until) || self.woken) continue;
+      until = SteadyClock::now() + limits_.idle;
+      // A thread must be available when a slot becomes free.
+      ends = queued_ == 0 || threads().threads() > slots_.counts().most;
     }
-    if (next.wake != nullptr) next.wake->wake.notify_one();
-    hand_over(permitted);
-    if (next.call) call_helpers();
-    if (result != Search::again) return result == Search::found;
+    if (!ends) return true;
+    threads_.unpark(self, 0);
   }
-}
-
-Pool::Search Pool::search(Thread& self, TimePoint now, Next& next, Permitted& permitted) {
-  while (!choose(now, next)) {
-    give_back_unused_permits(1, permitted);
-    if (!permitted.empty()) return Search::again;
-    if (!park(self)) return Search::end;
-    now = SteadyClock::now();
-  }
-  if (next.borrower != nullptr) give_back_unused_permits(0, permitted);  // one may have been for this thread
-  if (ending_ && queued_ == 0) wake_all();
-  next.wake = wake_if_wanted();
-  next.call = calls_for_help();
-  return Search::found;
-}
-
-worker_pool::Thread* Pool::wake_if_wanted() {
-  const auto searching = this->searching();
-  if (slots_.free() <= searching) return nullptr;
-  const std::uint64_t expected = std::uint64_t{searching} * job_time_.claim_size();
-  const auto awake = threads().awake() - std::min(threads().awake(), slots_.lent());
-  if (queued_ > expected && job_time_.worth_a_wake_up(queued_ - expected, awake) && permits_.in_sight())
-    return wake_one();
-  return somebody_wants_help() ? wake_one() : nullptr;
-}
-
-// Threads
-
-bool Pool::start_thread() {
-  if (threads().threads() >= slots_.most() || thread_state_.start_failed) return false;
-  return threads_.start(ThreadCounts::searching) != nullptr;
+  thread_state_.word -= ThreadCounts::thread;
+  threads_.leave(self, ending_);
+  if (ended()) ended_.notify_all();
+  return false;
 }
 
 /// Returns the thread to notify after the lock is released; null if a thread was started, or none can be.
 worker_pool::Thread* Pool::wake_one() {
-  Thread* const thread = threads_.wake_last();
-  if (thread == nullptr) start_thread();
-  return thread;
+  if (Thread* const thread = threads_.wake_last()) return thread;
+  if (threads().threads() < slots_.counts().most && !thread_state_.start_failed)
+    threads_.start(ThreadCounts::searching);
+  return nullptr;
 }
 
 void Pool::wake_all() {
   while (Thread* thread = threads_.wake_last()) thread->wake.notify_one();
-}
-
-/// The thread was woken or started, and has come.
-void Pool::arrive(Thread& self) {
-  if (std::exchange(self.woken, false)) thread_state_.word -= ThreadCounts::searching;
-}
-
-/// Sleeps until woken; returns false if the thread must end.
-bool Pool::park(Thread& self) {
-  if ((ending_ && queued_ == 0) || too_many_threads()) {
-    leave(self);
-    return false;
-  }
-  threads_.park(self, 0);
-  for (TimePoint until = SteadyClock::now() + limits_.idle; !self.woken;) {
-    if (self.wake.wait_until(mutex_, until) || self.woken) continue;
-    until = SteadyClock::now() + limits_.idle;
-    // A thread must be available when a slot becomes free.
-    if (queued_ > 0 && !too_many_threads()) continue;
-    threads_.unpark(self, 0);
-    leave(self);
-    return false;
-  }
-  arrive(self);
-  return true;
-}
-
-void Pool::leave(Thread& self) {
-  thread_state_.word -= ThreadCounts::thread;
-  threads_.leave(self, ending_);
-  if (ended()) ended_.notify_all();
 }
 
 // The producer's tick, and the end
@@ -325,10 +304,10 @@ std::vector<Range> Pool::expire(TimePoint now) {
     MutexLock lock(mutex_);
     stuck = slots_.expire(now);
     if (stuck.jobs.empty()) return {};
-    for (; stuck.permits > 0; --stuck.permits) permits_.give_back(permitted);
-    next = next_to_work(now);
+    for (; stuck.permits > 0; --stuck.permits) permits_->give_back(permitted);
+    next_to_work(now, next);
   }
-  hand_over(permitted);
+  for (auto* waiter : permitted) waiter->permitted();
   for (auto* lender : stuck.lenders) lender->loan_stuck();
   set_to_work(next);
   return std::move(stuck.jobs);
@@ -341,11 +320,12 @@ void Pool::kick() {
     if (asynchronous_) return;
     thread_state_.start_failed = false;
     const bool may_begin = slots_.free() > 0 ? searching() == 0 : !helpers_.empty();
-    const bool stuck = queued_ > 0 && may_begin && !permits_.waiting() && claims_ == claims_at_kick_;
+    const bool stuck =
+        queued_ > 0 && may_begin && !(permits_ && permits_->waiting()) && claims_ == claims_at_kick_;
     claims_at_kick_ = claims_;
     if (!stuck) return;
     job_time_.forget();
-    next = next_to_work(SteadyClock::now());
+    next_to_work(SteadyClock::now(), next);
   }
   set_to_work(next);
 }
@@ -373,6 +353,14 @@ bool Pool::join(Deadline deadline) {
   return true;
 }
 
+/// When the job that has waited longest was submitted; the latest possible time if no job is queued.
+TimePoint Pool::oldest() const {
+  TimePoint oldest = TimePoint::max();
+  for (const auto& queue : queues_)
+    if (!queue.empty()) oldest = std::min(oldest, queue.front().submitted);
+  return oldest;
+}
+
 Snapshot Pool::snapshot() const {
   MutexLock lock(mutex_);
   Snapshot result;
@@ -382,12 +370,12 @@ Snapshot Pool::snapshot() const {
   result.threads = threads().threads();
   result.active = threads().awake() - threads().searchers();
   result.service_time = job_time_.average();
-  result.expired = slots_.expired();
-  result.stuck = slots_.stuck();
+  result.expired = slots_.counts().expired;
+  result.stuck = slots_.counts().stuck;
   result.start_failures = thread_state_.start_failures;
-  result.lent = slots_.lent();
-  result.borrowed = slots_.borrowed();
-  if (queued_ > 0) result.oldest = SteadyClock::now() - queues_.oldest();
+  result.lent = slots_.counts().lent;
+  result.borrowed = slots_.counts().borrowed;
+  if (queued_ > 0) result.oldest = SteadyClock::now() - oldest();
   return result;
 }
 

@@ -43,9 +43,10 @@
 // also waits for the claims on the slots that it has lent or borrowed.
 #pragma once
 
-#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <optional>
 #include <vector>
@@ -54,7 +55,6 @@
 #include "base/mutex.h"
 #include "base/time.h"
 #include "pool/batch.h"
-#include "pool/job_queues.h"
 #include "pool/lender.h"
 #include "pool/permit_use.h"
 #include "pool/permits.h"
@@ -228,7 +228,7 @@ class Pool final : private Permits::Waiter, private Lender {
     bool errand = false;       // because the borrower called
     bool call = false;         // call the helpers
   };
-  Next next_to_work(TimePoint now) REQUIRES(mutex_);
+  void next_to_work(TimePoint now, Next& next) REQUIRES(mutex_);
   void set_to_work(const Next& next) EXCLUDES(mutex_);
   bool choose(TimePoint now, Next& next) REQUIRES(mutex_);
   Claim take_claim(TimePoint now, Lender* lender = nullptr) REQUIRES(mutex_);
@@ -240,16 +240,9 @@ class Pool final : private Permits::Waiter, private Lender {
 
   // on the pool's threads
   void run_claims(Thread& self) EXCLUDES(mutex_);
-  bool find_work(Thread& self, Next& next) EXCLUDES(mutex_);
-  enum class Search : std::uint8_t { found, again, end };
-  Search search(Thread& self, TimePoint now, Next& next, Permitted& permitted) REQUIRES(mutex_);
-  bool park(Thread& self) REQUIRES(mutex_);
-  void arrive(Thread& self) REQUIRES(mutex_);
-  void leave(Thread& self) REQUIRES(mutex_);
-  bool start_thread() REQUIRES(mutex_);
+  bool sleep(Thread& self) REQUIRES(mutex_);
   Thread* wake_one() REQUIRES(mutex_);
   void wake_all() REQUIRES(mutex_);
-  Thread* wake_if_wanted() REQUIRES(mutex_);
 
   void permitted() override EXCLUDES(mutex_);
   std::uint32_t coming() const REQUIRES(mutex_);
@@ -269,7 +262,7 @@ class Pool final : private Permits::Waiter, private Lender {
   bool take_errand(Pool& borrower) EXCLUDES(mutex_);
   bool may_lend(TimePoint now) const REQUIRES(mutex_);
   bool own_first(TimePoint now) const REQUIRES(mutex_) {
-    return claimable() && now - queues_.oldest() > limits_.longest_wait;
+    return claimable() && now - oldest() > limits_.longest_wait;
   }
   bool somebody_wants_help() const REQUIRES(mutex_);
   // as a borrower
@@ -282,7 +275,6 @@ class Pool final : private Permits::Waiter, private Lender {
   Served run_on_loan(Pool& lender, bool errand) EXCLUDES(mutex_);
   void end_visit() EXCLUDES(mutex_);
 
-  bool too_many_threads() const REQUIRES(mutex_) { return threads().threads() > slots_.most(); }
   ThreadCounts threads() const { return thread_state_.counts(); }
 
   /// The weight of a range against the limits: a sequential range occupies at most one worker at a time, and
@@ -291,14 +283,8 @@ class Pool final : private Permits::Waiter, private Lender {
     if (range.batch->turn != Turn::in_order) return 0;
     return range.batch->sequential ? 1 : range.count();
   }
-  /// How many of these jobs there is room for.
-  std::uint32_t admissible(const Batch& batch, std::uint32_t jobs) const REQUIRES(mutex_) {
-    if (batch.turn != Turn::in_order) return jobs;
-    const std::uint64_t limit = std::uint64_t{slots_.most()} + limits_.queue;
-    const auto room = static_cast<std::uint32_t>(limit - std::min(limit, admitted_));
-    return batch.sequential && room > 0 ? jobs : std::min(jobs, room);
-  }
   bool take_notification() REQUIRES(mutex_);
+  TimePoint oldest() const REQUIRES(mutex_);
   bool claimable() const REQUIRES(mutex_) { return queued_ > 0 && slots_.free() > 0; }
   /// Workers on their way to this pool's own queue.
   std::uint32_t searching() const REQUIRES(mutex_) {
@@ -307,7 +293,7 @@ class Pool final : private Permits::Waiter, private Lender {
   }
   bool ended() const REQUIRES(mutex_) {
     return ending_ && threads().threads() == 0 && outstanding_ == 0 && signalling_ == 0 &&
-           slots_.lent() == 0 && visitors_ == 0 && !permits_.waiting();
+           slots_.counts().lent == 0 && visitors_ == 0 && !(permits_ && permits_->waiting());
   }
 
   Histogram queue_wait_;
@@ -322,11 +308,18 @@ class Pool final : private Permits::Waiter, private Lender {
   Condition ended_;
   Limits limits_ GUARDED_BY(mutex_);
   WorkerSlots slots_ GUARDED_BY(mutex_);
-  JobQueues queues_ GUARDED_BY(mutex_);
+  // The accepted jobs that no worker has claimed yet.
+  struct Entry {
+    Range range;
+    TimePoint submitted;
+  };
+  using Queue = std::deque<Entry>;
+  std::array<Queue, 3> queues_ GUARDED_BY(mutex_);  // in the order of Turn
+  bool in_order_next_ GUARDED_BY(mutex_) = false;   // the last claim was of alternating jobs
   std::uint32_t queued_ GUARDED_BY(mutex_) = 0;
   std::uint64_t outstanding_ GUARDED_BY(mutex_) = 0;
   std::uint64_t admitted_ GUARDED_BY(mutex_) = 0;  // the weight of the outstanding jobs
-  worker_pool::JobTime job_time_ GUARDED_BY(mutex_){claim_time, largest_claim, microseconds(10), false};
+  worker_pool::JobTime job_time_ GUARDED_BY(mutex_){microseconds(10), false};
   std::optional<std::uint32_t> notify_at_ GUARDED_BY(mutex_);
   std::uint64_t claims_ GUARDED_BY(mutex_) = 0;
   std::uint64_t claims_at_kick_ GUARDED_BY(mutex_) = 0;
@@ -335,8 +328,8 @@ class Pool final : private Permits::Waiter, private Lender {
   bool ending_ GUARDED_BY(mutex_) = false;
   // threads that still use the pool without the lock
   std::uint32_t signalling_ GUARDED_BY(mutex_) = 0;
-  PermitUse permits_ GUARDED_BY(mutex_);
-  worker_pool::ThreadState thread_state_;  // changed under the lock
+  std::optional<PermitUse> permits_ GUARDED_BY(mutex_);  // empty if Limits::permits is null
+  worker_pool::ThreadState thread_state_;                // changed under the lock
   worker_pool::Threads threads_ GUARDED_BY(mutex_);
 
   // The pools of the group. Each is alive while it is in one of these lists: it takes itself out at its end.

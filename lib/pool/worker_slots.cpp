@@ -18,26 +18,29 @@ void WorkerSlots::resize(std::uint32_t workers) {
 Claim WorkerSlots::take(const Range& range, std::uint32_t weight, bool permit, TimePoint now,
                         Lender* lender) {
   WorkerSlot& slot = lender != nullptr ? spare() : *free_.back();
-  if (lender != nullptr)
-    ++borrowed_;
-  else
-    free_.pop_back();
-  ++in_use_;
+  if (lender == nullptr) free_.pop_back();
+  ++(lender != nullptr ? counts_.borrowed : counts_.in_use);
+  slot.in_use = true;
+  slot.range = range;
   slot.weight = weight;
   slot.permit = permit;
   slot.lender = lender;
-  return slot.take(range, now);
+  slot.left = 0;
+  slot.current_.store(0, std::memory_order_relaxed);
+  slot.one_by_one_.store(false, std::memory_order_relaxed);
+  slot.first_ticket = slot.next_ticket;
+  slot.next_ticket += range.count();
+  slot.started = now;
+  return {range, &slot, slot.first_ticket};
 }
 
 void WorkerSlots::give_back(WorkerSlot& slot) {
+  --(slot.lender != nullptr ? counts_.borrowed : counts_.in_use);
+  counts_.stuck -= slot.stuck;
+  if (slot.lender != nullptr) stuck_borrowed_ -= slot.stuck;
+  spare_.push_back(&slot);
+  provide();
   slot.in_use = false;
-  --in_use_;
-  stuck_ -= slot.stuck;
-  if (slot.lender != nullptr) {
-    --borrowed_;
-    stuck_borrowed_ -= slot.stuck;
-  }
-  (free_.size() + in_use_ < capacity() ? free_ : spare_).push_back(&slot);
   slot.stuck = false;
   slot.permit = false;
   slot.lender = nullptr;
@@ -51,12 +54,12 @@ WorkerSlots::Stuck WorkerSlots::expire(TimePoint now) {
     if (now - slot.started > longest_claim) slot.want_back(slot.first_ticket);
     if (slot.expires(*ticket, now, job_deadline_)) {
       slot.stop.stop_up_to(slot.seen_ticket);
-      ++expired_;
+      ++counts_.expired;
     }
     if (!slot.gets_stuck(now, job_deadline_, stuck_after_)) continue;
     found.jobs.push_back(slot.seen_job());
     found.permits += std::exchange(slot.permit, false);
-    ++stuck_;
+    ++counts_.stuck;
     if (slot.lender == nullptr) continue;
     ++stuck_borrowed_;
     found.lenders.push_back(slot.lender);
@@ -66,12 +69,12 @@ WorkerSlots::Stuck WorkerSlots::expire(TimePoint now) {
 }
 
 void WorkerSlots::lend() {
-  ++lent_;
+  ++counts_.lent;
   provide();
 }
 
 void WorkerSlots::end_loan(bool stuck) {
-  --lent_;
+  --counts_.lent;
   stuck_lent_ -= stuck;
   provide();
 }
@@ -108,13 +111,16 @@ std::vector<Overdue> WorkerSlots::overdue() {
   return claims;
 }
 
-/// Provides as many free slots as are allowed.
+/// Provides as many free slots as are allowed. The stuck claims on own slots are replaced.
 void WorkerSlots::provide() {
-  while (free_.size() + in_use_ > capacity() && !free_.empty()) {
+  const auto stuck = counts_.stuck - stuck_borrowed_ + static_cast<std::uint32_t>(std::max(stuck_lent_, 0));
+  counts_.most = workers_ + std::min({stuck, workers_, most_replaced});
+  const auto capacity = counts_.most - std::min(counts_.most, counts_.lent);
+  while (free_.size() + counts_.in_use > capacity && !free_.empty()) {
     spare_.push_back(free_.back());
     free_.pop_back();
   }
-  while (free_.size() + in_use_ < capacity()) free_.push_back(&spare());
+  while (free_.size() + counts_.in_use < capacity) free_.push_back(&spare());
 }
 
 /// A slot that is neither free nor in use; a new one if there is none.

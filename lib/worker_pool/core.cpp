@@ -192,7 +192,7 @@ bool Core::needs_help() {
 }
 
 Ring::Range Core::claim() {
-  return ring_.claim(job_time_.claim_size(), [this] { return control() == 0; });
+  return ring_.claim(job_time_.jobs_in(claim_time, most_per_claim), [this] { return control() == 0; });
 }
 
 /// A job of a claim that lasts, of another worker than `own`.

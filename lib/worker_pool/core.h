@@ -120,7 +120,7 @@ class Core final : private ThreadWork {
   std::stop_source cancel_;
   Ring ring_;
   Workers workers_;
-  alignas(64) JobTime job_time_{claim_time, most_per_claim, microseconds(20), true};
+  alignas(64) JobTime job_time_{microseconds(20), true};
   std::atomic<std::uint32_t> control_{0};
   /// The number of finished jobs that somebody waits for.
   std::atomic<std::uint64_t> wake_at_{~std::uint64_t{0}};

@@ -17,13 +17,10 @@ namespace laneway::worker_pool {
 
 class JobTime {
  public:
-  /// A claim has at most `most_per_claim` jobs, and as many as take about `claim_time`: far more than a
-  /// hand-off costs (below 1 µs), and far less than anybody notices. `wake_up` is the time from waking a
-  /// thread until it runs on another core, with some margin. `steady`: a claim that is within half of the
-  /// average changes nothing, so that the average stays in the caches of many readers, and a worker that was
-  /// not on a processor for a while doubles it at most.
-  JobTime(Duration claim_time, std::uint32_t most_per_claim, Duration wake_up, bool steady)
-      : claim_time_(claim_time), wake_up_(wake_up), most_per_claim_(most_per_claim), steady_(steady) {}
+  /// `wake_up` is the time from waking a thread until it runs on another core, with some margin. `steady`: a
+  /// claim that is within half of the average changes nothing, so that the average stays in the caches of
+  /// many readers, and a worker that was not on a processor for a while doubles it at most.
+  JobTime(Duration wake_up, bool steady) : wake_up_(wake_up), steady_(steady) {}
 
   /// Records that `jobs` jobs, one after the other, took `total`.
   void record(Duration total, std::uint32_t jobs) {
@@ -43,13 +40,13 @@ class JobTime {
   /// Whether a job is known to take `time` or less.
   bool within(Duration time) const { return known() && ns() <= static_cast<double>(time.count()); }
 
-  /// The number of jobs that take about `time`, from 1 to `most`; 1 while the average is not known.
+  /// The number of jobs that take about `time`, from 1 to `most`; 1 while the average is not known. A claim
+  /// has as many as take far longer than a hand-off (below 1 µs), and far less than anybody notices.
   std::uint32_t jobs_in(Duration time, std::uint32_t most) const {
     if (!known()) return 1;
     return static_cast<std::uint32_t>(
         std::clamp(static_cast<double>(time.count()) / ns(), 1.0, static_cast<double>(most)));
   }
-  std::uint32_t claim_size() const { return jobs_in(claim_time_, most_per_claim_); }
 
   /// Whether `queued` jobs wait longer for the `awake` workers than for a worker that is woken now.
   bool worth_a_wake_up(std::uint64_t queued, std::uint32_t awake) const {
@@ -60,8 +57,7 @@ class JobTime {
  private:
   double ns() const { return average_.load(std::memory_order_relaxed); }
 
-  const Duration claim_time_, wake_up_;
-  const std::uint32_t most_per_claim_;
+  const Duration wake_up_;
   const bool steady_;
   std::atomic<double> average_{0};  // ns; 0 if not known
 };

@@ -17,7 +17,8 @@ Thread* Threads::start(std::uint64_t as) {
     if (unstarted_.empty()) {
       unstarted_.reserve(threads_.size() + 1);  // nothing but start() may fail for want of memory
       parked_.reserve(threads_.size() + 1);
-      unstarted_.push_back(&threads_.emplace_back(static_cast<std::uint32_t>(threads_.size())));
+      unstarted_.push_back(&threads_.emplace_back());
+      unstarted_.back()->number = static_cast<std::uint32_t>(threads_.size() - 1);
     }
     left_.reserve(left_.size() + threads_.size());
     Thread& thread = *unstarted_.back();

@@ -24,9 +24,7 @@
 namespace laneway::worker_pool {
 
 struct Thread {
-  explicit Thread(std::uint32_t n) : number(n) {}
-
-  const std::uint32_t number;
+  std::uint32_t number = 0;
   Condition wake;
   bool woken = false;  ///< by another thread, or just started to search
   std::thread thread;

@@ -74,8 +74,8 @@ TEST_CASE("the end of a stuck loan and the report of it come in either order") {
     slots.replace_lent();
   }
   CHECK(slots.free() == 2);
-  CHECK(slots.lent() == 0);
-  CHECK(slots.most() == 2);
+  CHECK(slots.counts().lent == 0);
+  CHECK(slots.counts().most == 2);
 }
 
 // Other limits, and the stop

@@ -8,8 +8,9 @@ namespace {
 
 /// As the lane's pool has it.
 struct JobTime : worker_pool::JobTime {
-  JobTime() : worker_pool::JobTime(microseconds(50), 256, microseconds(10), false) {}
+  JobTime() : worker_pool::JobTime(microseconds(10), false) {}
   explicit JobTime(Duration measured) : JobTime() { record(measured * 10, 10); }
+  std::uint32_t claim_size() const { return jobs_in(microseconds(50), 256); }
 };
 
 }  // namespace
@@ -59,11 +60,11 @@ TEST_CASE("a forgotten service time is unknown") {
 }
 
 TEST_CASE("a steady average ignores small differences, and one claim doubles it at most") {
-  worker_pool::JobTime time(microseconds(16), 64, microseconds(20), true);
+  worker_pool::JobTime time(microseconds(20), true);
   time.record(microseconds(8), 8);
   time.record(microseconds(11), 8);
   CHECK(time.average() == microseconds(1) + nanoseconds(1));
   time.record(milliseconds(10), 1);
   CHECK(time.average() == microseconds(2) + nanoseconds(1));
-  CHECK(time.claim_size() == 8);
+  CHECK(time.jobs_in(microseconds(16), 64) == 8);
 }
