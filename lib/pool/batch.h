@@ -130,11 +130,13 @@ struct Ran {
 /// The work that the pool's workers do with a claim. Called on several pool threads at once; throws nothing.
 class Work {
  public:
-  virtual ~Work() = default;
   /// Returns when the jobs are done or, for work that completes asynchronously, when the jobs have been
   /// passed on. In both cases Pool::finish(claim) is called exactly once, when the jobs are done, from any
   /// thread.
   virtual void run(const Claim& claim) noexcept = 0;
+
+ protected:
+  ~Work() = default;
 };
 
 }  // namespace laneway::pool

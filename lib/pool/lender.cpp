@@ -48,7 +48,8 @@ std::uint32_t Pool::coming() const {
   if (asynchronous_) return passing_on_ ? 1 : 0;
   const auto errands = static_cast<std::uint32_t>(errands_.size());
   const auto running = slots_.counts().in_use + slots_.counts().lent - errands;
-  return std::max(threads().searchers(), threads().awake() - std::min(threads().awake(), running));
+  const auto threads = thread_state_.counts();
+  return std::max(threads.searchers(), threads.awake() - std::min(threads.awake(), running));
 }
 
 void Pool::permitted() {
@@ -88,7 +89,7 @@ void Pool::give_back_unused_permits(std::uint32_t leaving, Permitted& to) {
 
 void Pool::stop_waiting_in_vain() {
   if (!permits_->waiting()) return;
-  if (queued_ == 0 || (slots_.free() == 0 && helpers_.empty())) permits_->stop_waiting();
+  if (queued_ == 0 || (slots_.counts().free == 0 && helpers_.empty())) permits_->stop_waiting();
 }
 
 // How a pool lends its slots to the pools that it helps, and calls its own helpers. The loan is counted under
@@ -177,8 +178,8 @@ void Pool::serve(Pool& borrower, bool errand) {
 
 /// While an aged own job waits for a permit, one slot is kept for it.
 bool Pool::may_lend(TimePoint now) const {
-  if (ending_ || slots_.free() == 0) return false;
-  return !own_first(now) || (permits_ && permits_->waiting() && slots_.free() > 1);
+  if (ending_ || slots_.counts().free == 0) return false;
+  return !own_first(now) || (permits_ && permits_->waiting() && slots_.counts().free > 1);
 }
 
 /// Lends a slot to a pool that needs no thread.
@@ -218,7 +219,7 @@ void Pool::loan_ended(bool stuck) {
   {
     MutexLock lock(mutex_);
     slots_.end_loan(stuck);
-    if (asynchronous_ || slots_.free() == 1) next_to_work(SteadyClock::now(), next);
+    if (asynchronous_ || slots_.counts().free == 1) next_to_work(SteadyClock::now(), next);
     ++signalling_;
   }
   set_to_work(next);
@@ -239,12 +240,13 @@ void Pool::loan_stuck() {
 
 /// Whether there are jobs for helpers, and it is worth waking one.
 bool Pool::calls_for_help() {
-  if (queued_ == 0 || slots_.free() > 0 || passing_on_ || (permits_ && permits_->waiting())) return false;
+  if (queued_ == 0 || slots_.counts().free > 0 || passing_on_ || (permits_ && permits_->waiting()))
+    return false;
   wants_help_ = true;
   const std::uint64_t expected =
       std::uint64_t{errands_coming_} * job_time_.jobs_in(claim_time, largest_claim);
   if (queued_ <= expected) return false;
-  const auto awake = threads().awake() + slots_.counts().borrowed;
+  const auto awake = thread_state_.counts().awake() + slots_.counts().borrowed;
   if (!asynchronous_ && !job_time_.worth_a_wake_up(queued_ - expected, awake)) return false;
   return !permits_ || permits_->unused() > errands_coming_ || permits_->in_sight();
 }
@@ -288,7 +290,7 @@ Pool::Served Pool::run_on_loan(Pool& lender, bool errand) {
   {
     MutexLock lock(mutex_);
     if (errand) --errands_coming_;
-    if (queued_ > 0 && slots_.free() == 0 && !passing_on_ && (!permits_ || permits_->obtain())) {
+    if (queued_ > 0 && slots_.counts().free == 0 && !passing_on_ && (!permits_ || permits_->obtain())) {
       next.claim = take_claim(SteadyClock::now(), &lender);
       if (ending_ && queued_ == 0) wake_all();
       passing_on_ = asynchronous_;

@@ -42,10 +42,10 @@ Submitted Pool::try_submit(Batch& batch, std::uint32_t begin, std::uint32_t most
     const bool fits = batch.turn != Turn::in_order || (batch.sequential && room > 0);
     taken = fits ? jobs : std::min(jobs, room);
     if (taken == 0) return {0, Admission::full};
-    if (threads().threads() == 0 && !asynchronous_) {
+    if (thread_state_.counts().threads() == 0 && !asynchronous_) {
       thread_state_.start_failed = false;
       wake_one();  // starts one
-      if (threads().threads() == 0) return {0, Admission::full};
+      if (thread_state_.counts().threads() == 0) return {0, Admission::full};
     }
     const Range range{&batch, begin, begin + taken};
     queues_[static_cast<std::size_t>(batch.turn)].push_back({range, now});
@@ -64,7 +64,7 @@ void Pool::notify_at(std::uint32_t outstanding) {
     notify_at_ = outstanding;
     // No job is accepted and still one was refused: no thread is available, and calling at once would be a
     // busy loop.
-    if (threads().threads() == 0 && outstanding_ == 0 && !asynchronous_) return;
+    if (thread_state_.counts().threads() == 0 && outstanding_ == 0 && !asynchronous_) return;
     if (!take_notification()) return;
   }
   on_room_();
@@ -124,9 +124,10 @@ void Pool::resize(std::uint32_t workers, std::uint32_t queue) {
 void Pool::next_to_work(TimePoint now, Next& next) {
   if (asynchronous_) {
     begin_to_pass_on(now, next);
-  } else if (const auto searching = this->searching(); slots_.free() > searching) {
+  } else if (const auto searching = this->searching(); slots_.counts().free > searching) {
     const std::uint64_t expected = std::uint64_t{searching} * job_time_.jobs_in(claim_time, largest_claim);
-    const auto awake = threads().awake() - std::min(threads().awake(), slots_.counts().lent);
+    const auto threads = thread_state_.counts().awake();
+    const auto awake = threads - std::min(threads, slots_.counts().lent);
     const bool pays = queued_ > expected && job_time_.worth_a_wake_up(queued_ - expected, awake) &&
                       (!permits_ || permits_->in_sight());
     if (pays || (!helps_.empty() && somebody_wants_help())) next.wake = wake_one();
@@ -192,7 +193,7 @@ void Pool::finish(const Claim& claim, Ran ran) {
     slots_.give_back(slot);
     if (lender != nullptr) wants_help_ = queued_ > 0;  // the lender sees it when the loan has ended
     // The work may have waited for a slot, and not for a thread.
-    if (asynchronous_ || slots_.free() == 1) next_to_work(now, next);
+    if (asynchronous_ || slots_.counts().free == 1) next_to_work(now, next);
     room = notify_at_ && take_notification();
     if (!next.wake && !next.claim && !next.borrower && !next.call && !room && !lender && permitted.empty()) {
       if (ended()) ended_.notify_all();
@@ -264,14 +265,14 @@ void Pool::run_claims(Thread& self) {
 
 /// Returns when the thread is woken, or false if it must end.
 bool Pool::sleep(Thread& self) {
-  bool ends = (ending_ && queued_ == 0) || threads().threads() > slots_.counts().most;
+  bool ends = (ending_ && queued_ == 0) || thread_state_.counts().threads() > slots_.counts().most;
   if (!ends) {
     threads_.park(self, 0);
     for (TimePoint until = SteadyClock::now() + limits_.idle; !self.woken && !ends;) {
       if (self.wake.wait_until(mutex_, until) || self.woken) continue;
       until = SteadyClock::now() + limits_.idle;
       // A thread must be available when a slot becomes free.
-      ends = queued_ == 0 || threads().threads() > slots_.counts().most;
+      ends = queued_ == 0 || thread_state_.counts().threads() > slots_.counts().most;
     }
     if (!ends) return true;
     threads_.unpark(self, 0);
@@ -285,7 +286,7 @@ bool Pool::sleep(Thread& self) {
 /// Returns the thread to notify after the lock is released; null if a thread was started, or none can be.
 worker_pool::Thread* Pool::wake_one() {
   if (Thread* const thread = threads_.wake_last()) return thread;
-  if (threads().threads() < slots_.counts().most && !thread_state_.start_failed)
+  if (thread_state_.counts().threads() < slots_.counts().most && !thread_state_.start_failed)
     threads_.start(ThreadCounts::searching);
   return nullptr;
 }
@@ -296,38 +297,29 @@ void Pool::wake_all() {
 
 // The producer's tick, and the end
 
-std::vector<Range> Pool::expire(TimePoint now) {
+std::vector<Range> Pool::tick(TimePoint now) {
   WorkerSlots::Stuck stuck;
   Permitted permitted;
   Next next;
   {
     MutexLock lock(mutex_);
     stuck = slots_.expire(now);
-    if (stuck.jobs.empty()) return {};
     for (; stuck.permits > 0; --stuck.permits) permits_->give_back(permitted);
+    thread_state_.start_failed = false;
+    const bool may_begin = slots_.counts().free > 0 ? searching() == 0 : !helpers_.empty();
+    const bool halted = queued_ > 0 && claims_ == claims_at_tick_ && may_begin && !asynchronous_ &&
+                        !(permits_ && permits_->waiting());
+    claims_at_tick_ = claims_;
+    if (stuck.jobs.empty()) {
+      if (!halted) return {};
+      job_time_.forget();
+    }
     next_to_work(now, next);
   }
   for (auto* waiter : permitted) waiter->permitted();
   for (auto* lender : stuck.lenders) lender->loan_stuck();
   set_to_work(next);
   return std::move(stuck.jobs);
-}
-
-void Pool::kick() {
-  Next next;
-  {
-    MutexLock lock(mutex_);
-    if (asynchronous_) return;
-    thread_state_.start_failed = false;
-    const bool may_begin = slots_.free() > 0 ? searching() == 0 : !helpers_.empty();
-    const bool stuck =
-        queued_ > 0 && may_begin && !(permits_ && permits_->waiting()) && claims_ == claims_at_kick_;
-    claims_at_kick_ = claims_;
-    if (!stuck) return;
-    job_time_.forget();
-    next_to_work(SteadyClock::now(), next);
-  }
-  set_to_work(next);
 }
 
 void Pool::cancel() {
@@ -363,18 +355,20 @@ TimePoint Pool::oldest() const {
 
 Snapshot Pool::snapshot() const {
   MutexLock lock(mutex_);
+  const auto& slots = slots_.counts();
+  const auto threads = thread_state_.counts();
   Snapshot result;
   result.queued = queued_;
   result.in_flight = static_cast<std::uint32_t>(outstanding_ - queued_);
-  result.free = slots_.free();
-  result.threads = threads().threads();
-  result.active = threads().awake() - threads().searchers();
+  result.free = slots.free;
+  result.threads = threads.threads();
+  result.active = threads.awake() - threads.searchers();
   result.service_time = job_time_.average();
-  result.expired = slots_.counts().expired;
-  result.stuck = slots_.counts().stuck;
+  result.expired = slots.expired;
+  result.stuck = slots.stuck;
   result.start_failures = thread_state_.start_failures;
-  result.lent = slots_.counts().lent;
-  result.borrowed = slots_.counts().borrowed;
+  result.lent = slots.lent;
+  result.borrowed = slots.borrowed;
   if (queued_ > 0) result.oldest = SteadyClock::now() - oldest();
   return result;
 }

@@ -2,7 +2,7 @@
 // refused at once.
 //
 // Ownership: batches belong to the submitter; Work must outlive the pool. Threads: one producer thread calls
-// try_submit, notify_at, resize, withdraw, expire, kick, close and join; any thread may call finish, cancel,
+// try_submit, notify_at, resize, withdraw, tick, close and join; any thread may call finish, cancel,
 // drained, limits and snapshot. Nothing blocks except join and the destructor (which joins). Workers start on
 // demand and end after `idle` without work.
 //
@@ -18,9 +18,9 @@
 // hangs, it is wanted back: the claim ends with the running job. Until then it is overdue: the submitter
 // takes the jobs that are answered or have not begun out of it (leave_early), and submits the latter again.
 // With Limits::whole_claims a claim takes all waiting jobs instead. Wake-ups: a worker is woken only if the
-// queued work would otherwise wait longer than a wake-up costs; kick() on the producer's tick corrects an
-// estimate that was wrong. The worker that parked last is woken first, so that the same few workers stay warm
-// and the others become idle.
+// queued work would otherwise wait longer than a wake-up costs; tick() corrects an estimate that was wrong.
+// The worker that parked last is woken first, so that the same few workers stay warm and the others become
+// idle.
 //
 // Asynchronous work: a claim occupies one of `workers` slots from its start to its finish(), even after the
 // thread that ran it has moved on. So `workers` bounds the claims in flight, and fewer threads may serve
@@ -74,7 +74,7 @@ struct Limits {
   /// The maximum number of jobs in one claim, except for a sequential batch, which is claimed whole. With 1,
   /// `workers` is an exact bound on the running jobs even if claims outlive the thread that ran them.
   std::uint32_t most_per_claim = largest_claim;
-  /// The stop of a job that runs longer is requested (at the granularity of the expire() calls).
+  /// The stop of a job that runs longer is requested (at the granularity of the tick() calls).
   Duration job_deadline = seconds(30);
   /// A job that still runs this long after its stop was requested is stuck: until it returns, a slot and a
   /// thread are added to replace it; for at most `workers` or 64 jobs at a time.
@@ -160,11 +160,10 @@ class Pool final : private Permits::Waiter, private Lender {
   /// that have not begun of claims that last longer than longest_claim. A job's time counts from
   /// the first call that saw it running; for the first job of a claim, from the claim's start. Returns the
   /// jobs that are found stuck, each once.
-  std::vector<Range> expire(TimePoint now) EXCLUDES(mutex_);
-  /// Called on the producer's tick. If queued work has not moved since the last call although a slot is free,
-  /// forgets the service time (which must be wrong) and wakes a worker. Allows threads to be started again
-  /// after a failure.
-  void kick() EXCLUDES(mutex_);
+  ///
+  /// If queued work has not moved since the last call although a slot is free, forgets the service time
+  /// (which must be wrong) and wakes a worker. Allows threads to be started again after a failure.
+  std::vector<Range> tick(TimePoint now) EXCLUDES(mutex_);
 
   /// Ends submissions: later calls of try_submit return closed.
   void close() EXCLUDES(mutex_) {
@@ -275,8 +274,6 @@ class Pool final : private Permits::Waiter, private Lender {
   Served run_on_loan(Pool& lender, bool errand) EXCLUDES(mutex_);
   void end_visit() EXCLUDES(mutex_);
 
-  ThreadCounts threads() const { return thread_state_.counts(); }
-
   /// The weight of a range against the limits: a sequential range occupies at most one worker at a time, and
   /// only jobs that are in order need room.
   static std::uint32_t weight(const Range& range) {
@@ -285,14 +282,14 @@ class Pool final : private Permits::Waiter, private Lender {
   }
   bool take_notification() REQUIRES(mutex_);
   TimePoint oldest() const REQUIRES(mutex_);
-  bool claimable() const REQUIRES(mutex_) { return queued_ > 0 && slots_.free() > 0; }
+  bool claimable() const REQUIRES(mutex_) { return queued_ > 0 && slots_.counts().free > 0; }
   /// Workers on their way to this pool's own queue.
   std::uint32_t searching() const REQUIRES(mutex_) {
-    const auto all = threads().searchers();
+    const auto all = thread_state_.counts().searchers();
     return all - std::min(all, static_cast<std::uint32_t>(errands_.size()));
   }
   bool ended() const REQUIRES(mutex_) {
-    return ending_ && threads().threads() == 0 && outstanding_ == 0 && signalling_ == 0 &&
+    return ending_ && thread_state_.counts().threads() == 0 && outstanding_ == 0 && signalling_ == 0 &&
            slots_.counts().lent == 0 && visitors_ == 0 && !(permits_ && permits_->waiting());
   }
 
@@ -322,7 +319,7 @@ class Pool final : private Permits::Waiter, private Lender {
   worker_pool::JobTime job_time_ GUARDED_BY(mutex_){microseconds(10), false};
   std::optional<std::uint32_t> notify_at_ GUARDED_BY(mutex_);
   std::uint64_t claims_ GUARDED_BY(mutex_) = 0;
-  std::uint64_t claims_at_kick_ GUARDED_BY(mutex_) = 0;
+  std::uint64_t claims_at_tick_ GUARDED_BY(mutex_) = 0;
   bool passing_on_ GUARDED_BY(mutex_) = false;  // asynchronous: a thread runs the claimable jobs
   bool closed_ GUARDED_BY(mutex_) = false;
   bool ending_ GUARDED_BY(mutex_) = false;

@@ -18,8 +18,13 @@ void WorkerSlots::resize(std::uint32_t workers) {
 Claim WorkerSlots::take(const Range& range, std::uint32_t weight, bool permit, TimePoint now,
                         Lender* lender) {
   WorkerSlot& slot = lender != nullptr ? spare() : *free_.back();
-  if (lender == nullptr) free_.pop_back();
-  ++(lender != nullptr ? counts_.borrowed : counts_.in_use);
+  if (lender != nullptr) {
+    ++counts_.borrowed;
+  } else {
+    free_.pop_back();
+    --counts_.free;
+    ++counts_.in_use;
+  }
   slot.in_use = true;
   slot.range = range;
   slot.weight = weight;
@@ -121,6 +126,7 @@ void WorkerSlots::provide() {
     free_.pop_back();
   }
   while (free_.size() + counts_.in_use < capacity) free_.push_back(&spare());
+  counts_.free = static_cast<std::uint32_t>(free_.size());
 }
 
 /// A slot that is neither free nor in use; a new one if there is none.

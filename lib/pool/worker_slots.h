@@ -94,7 +94,8 @@ struct WorkerSlot : Slot {
 class WorkerSlots {
  public:
   struct Counts {
-    std::uint32_t most = 0;    ///< the pool's own slots, lent or not
+    std::uint32_t most = 0;  ///< the pool's own slots, lent or not
+    std::uint32_t free = 0;
     std::uint32_t in_use = 0;  ///< claims on own slots
     std::uint32_t lent = 0;
     std::uint32_t borrowed = 0;  ///< claims on slots of other pools
@@ -108,7 +109,6 @@ class WorkerSlots {
 
   void resize(std::uint32_t workers);
   const Counts& counts() const { return counts_; }
-  std::uint32_t free() const { return static_cast<std::uint32_t>(free_.size()); }
 
   /// Begins a claim. `weight`: the claim's, for admission. `permit`: the claim holds one. `lender`: the claim
   /// occupies a slot of it; otherwise a free slot, which must exist.

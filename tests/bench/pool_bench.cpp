@@ -26,7 +26,7 @@ using pool::Admission;
 struct Jobs : pool::Batch {};
 
 /// Does nothing, or computes for about `nanoseconds`, job by job as a lane's handler would.
-class Computing : public pool::Work {
+class Computing final : public pool::Work {
  public:
   explicit Computing(std::int64_t steps) : steps_(steps) {}
   void run(const pool::Claim& claim) noexcept override {

@@ -82,6 +82,6 @@ TEST_CASE("a submitter that waits for room in an asynchronous pool is called, al
   CHECK(calls == 1);
   pool->notify_at(0);
   CHECK(calls == 2);
-  pool->kick();
+  pool->tick(SteadyClock::now());
   CHECK(pool->snapshot().threads == 0);
 }

@@ -46,8 +46,8 @@ TEST_CASE("any free worker takes the next job: a job that hangs delays no other"
   for (Jobs& job : jobs) CHECK(pool->try_submit(job).taken == 1);
   for (const Jobs& job : jobs) {
     REQUIRE(eventually([&] {
-      pool->kick();  // the submitter's tick: the jobs are fast, so waking a worker may not have seemed worth
-                     // it
+      pool->tick(SteadyClock::now());  // the submitter's tick: the jobs are fast, so waking a worker may not
+                                       // have seemed worth it
       return job.all_ran();
     }));
   }

@@ -88,8 +88,8 @@ TEST_CASE("unstarted jobs of a claim are recalled when it lasts, on request, and
   Jobs jobs[2] = {Jobs(2, true), Jobs(2, true)};
   for (Jobs& two : jobs) pool->try_submit(two);
   REQUIRE(gates[0].holds(1));
-  pool->expire(SteadyClock::now() - seconds(1));
-  if (how == 0) pool->expire(SteadyClock::now() + seconds(1));
+  pool->tick(SteadyClock::now() - seconds(1));
+  if (how == 0) pool->tick(SteadyClock::now() + seconds(1));
   if (how == 1) pool->want_back();
   if (how == 2) pool->cancel();
   gates[0].open();
@@ -121,7 +121,7 @@ TEST_CASE("the jobs of an overdue claim leave it, except the running one, and th
   CHECK(running[0].begin == (one_by_one ? 2 : 0));
   CHECK(running[0].end == (one_by_one ? 3 : 10));
   CHECK(pool->overdue().empty());
-  pool->expire(SteadyClock::now() + seconds(1));
+  pool->tick(SteadyClock::now() + seconds(1));
   const auto overdue = pool->overdue();
   REQUIRE(overdue.size() == 1);
   CHECK(overdue[0].unbegun == (one_by_one ? 3 : 10));
@@ -152,10 +152,10 @@ TEST_CASE("a job that runs beyond its deadline is stopped and counted once") {
   pool->try_submit(job);
   REQUIRE(gate.holds(1));
   const auto after = SteadyClock::now();
-  pool->expire(before + seconds(1000));  // the claim began later than `before`
+  pool->tick(before + seconds(1000));  // the claim began later than `before`
   CHECK(pool->snapshot().expired == 0);
-  pool->expire(after + seconds(1000) + nanoseconds(1));
-  pool->expire(after + seconds(2000));
+  pool->tick(after + seconds(1000) + nanoseconds(1));
+  pool->tick(after + seconds(2000));
   CHECK(pool->snapshot().expired == 1);
   gate.open();
   REQUIRE(pool->join(Deadline::in(patience)));
@@ -178,10 +178,10 @@ TEST_CASE("each job of a claim has its own time from when it was first seen, and
   before_second.open();
   REQUIRE(in_second.holds(1));
   const auto seen = SteadyClock::now() + seconds(500);
-  pool->expire(seen);
-  pool->expire(seen + seconds(1000));
+  pool->tick(seen);
+  pool->tick(seen + seconds(1000));
   CHECK(pool->snapshot().expired == 0);
-  pool->expire(seen + seconds(1000) + nanoseconds(1));
+  pool->tick(seen + seconds(1000) + nanoseconds(1));
   CHECK(pool->snapshot().expired == 1);
   in_second.open();
   REQUIRE(pool->join(Deadline::in(patience)));
@@ -199,12 +199,12 @@ TEST_CASE("an old stop does not reach the next job of the same slot") {
   Jobs jobs[2] = {Jobs(1), Jobs(1)};
   pool->try_submit(jobs[0]);
   REQUIRE(gates[0].holds(1));
-  pool->expire(SteadyClock::now() + seconds(2000));
+  pool->tick(SteadyClock::now() + seconds(2000));
   gates[0].open();
   REQUIRE(eventually([&] { return pool->drained(); }));
   pool->try_submit(jobs[1]);
   REQUIRE(gates[1].holds(1));
-  pool->expire(SteadyClock::now());
+  pool->tick(SteadyClock::now());
   CHECK(pool->snapshot().expired == 1);
   gates[1].open();
   REQUIRE(pool->join(Deadline::in(patience)));
@@ -223,16 +223,16 @@ TEST_CASE("a job that ignores its stop is stuck: another worker replaces its wor
   REQUIRE(gate.holds(1));
   REQUIRE(pool->try_submit(next).taken == 1);
   const auto now = SteadyClock::now();
-  CHECK(pool->expire(now + seconds(1001)).empty());
-  CHECK(pool->expire(now + seconds(1005)).empty());
+  CHECK(pool->tick(now + seconds(1001)).empty());
+  CHECK(pool->tick(now + seconds(1005)).empty());
   CHECK(pool->snapshot().stuck == 0);
   CHECK(begun == 1);
-  const auto stuck = pool->expire(now + seconds(1011));
+  const auto stuck = pool->tick(now + seconds(1011));
   REQUIRE(stuck.size() == 1);
   CHECK(stuck.front().batch == &stubborn);
   CHECK(stuck.front().count() == 1);
   REQUIRE(eventually([&] { return begun == 2 && pool->snapshot().in_flight == 1; }));
-  CHECK(pool->expire(now + seconds(1012)).empty());
+  CHECK(pool->tick(now + seconds(1012)).empty());
   CHECK(pool->snapshot().stuck == 1);
 
   gate.open();
@@ -255,8 +255,8 @@ TEST_CASE("a claim with all jobs answered is hidden before it finishes, because 
   REQUIRE(gate.holds(1));
   const auto now = SteadyClock::now();
   CHECK(pool->in_flight().empty());
-  CHECK(pool->expire(now + seconds(1001)).empty());
-  CHECK(pool->expire(now + seconds(1011)).empty());
+  CHECK(pool->tick(now + seconds(1001)).empty());
+  CHECK(pool->tick(now + seconds(1011)).empty());
   CHECK(pool->snapshot().expired == 0);
   CHECK(pool->snapshot().in_flight == 1);
 
@@ -284,8 +284,8 @@ TEST_CASE("when stuck jobs have returned, as many jobs run as before") {
   for (std::uint32_t i = 0; i < workers; ++i) submit();
   REQUIRE(first.holds(static_cast<int>(workers)));
   const auto now = SteadyClock::now();
-  (void)pool->expire(now + seconds(1001));
-  CHECK(pool->expire(now + seconds(1011)).size() == workers);
+  (void)pool->tick(now + seconds(1001));
+  CHECK(pool->tick(now + seconds(1011)).size() == workers);
   all_stuck = false;
   first.open();
   REQUIRE(eventually([&] { return pool->drained(); }));
@@ -302,7 +302,7 @@ TEST_CASE("a finished job does not exceed its deadline") {
   Jobs job(1);
   pool->try_submit(job);
   REQUIRE(eventually([&] { return pool->drained(); }));
-  pool->expire(SteadyClock::now() + seconds(2000));
+  pool->tick(SteadyClock::now() + seconds(2000));
   CHECK(pool->snapshot().expired == 0);
   REQUIRE(pool->join(Deadline::in(patience)));
 }

@@ -38,8 +38,8 @@ TEST_CASE("the lender replaces a stuck claim's slot, and the borrower does not, 
   CHECK(helper->snapshot().queued == 1);
 
   const auto now = SteadyClock::now();
-  CHECK(helped->expire(now + seconds(1001)).empty());
-  CHECK(helped->expire(now + seconds(1011)).size() == 1);
+  CHECK(helped->tick(now + seconds(1001)).empty());
+  CHECK(helped->tick(now + seconds(1011)).size() == 1);
   CHECK(helped->snapshot().stuck == 1);
   CHECK(helper.runs(2));
   CHECK(helper.lends(1));
@@ -63,17 +63,17 @@ TEST_CASE("the end of a stuck loan and the report of it come in either order") {
   const bool report_first = GENERATE(false, true);
   WorkerSlots slots(2, seconds(1), seconds(1));
   slots.lend();
-  CHECK(slots.free() == 1);
+  CHECK(slots.counts().free == 1);
   if (report_first) {
     slots.replace_lent();
-    CHECK(slots.free() == 2);
+    CHECK(slots.counts().free == 2);
     slots.end_loan(true);
   } else {
     slots.end_loan(true);
-    CHECK(slots.free() == 2);
+    CHECK(slots.counts().free == 2);
     slots.replace_lent();
   }
-  CHECK(slots.free() == 2);
+  CHECK(slots.counts().free == 2);
   CHECK(slots.counts().lent == 0);
   CHECK(slots.counts().most == 2);
 }
@@ -245,8 +245,8 @@ TEST_CASE("a stuck claim on a borrowed slot returns its permit once") {
   REQUIRE(helped.runs(2));
   REQUIRE(eventually([&] { return permits.waiting() == 1; }));
   const auto now = SteadyClock::now();
-  CHECK(helped->expire(now + seconds(1001)).empty());
-  CHECK(helped->expire(now + seconds(1011)).size() == 2);
+  CHECK(helped->tick(now + seconds(1001)).empty());
+  CHECK(helped->tick(now + seconds(1011)).size() == 2);
   REQUIRE(helped.runs(4));
   CHECK(permits.in_use() == 2);
   helped.submit(1);
@@ -275,14 +275,14 @@ TEST_CASE("if a helper cannot start a thread, its slot is not lent and the next 
   tiers.high.submit(1);
   refuse_threads = false;
   CHECK(tiers.high->snapshot().queued == 1);
-  tiers.medium->kick();
-  tiers.high->kick();
-  tiers.high->kick();
+  tiers.medium->tick(SteadyClock::now());
+  tiers.high->tick(SteadyClock::now());
+  tiers.high->tick(SteadyClock::now());
   CHECK(tiers.high.runs(3));
   CHECK(tiers.medium.lends(1));
 }
 
-TEST_CASE("a permit for which no helper can start a thread is returned, and taken after a kick") {
+TEST_CASE("a permit for which no helper can start a thread is returned, and taken after a tick") {
   Permits permits(2);
   Holder holder;
   REQUIRE(permits.take(holder));
@@ -301,9 +301,9 @@ TEST_CASE("a permit for which no helper can start a thread is returned, and take
   CHECK(permits.waiting() == 0);
   CHECK(helper->snapshot().start_failures == 1);
   CHECK(helper.lends(0));
-  helper->kick();
-  helped->kick();
-  helped->kick();
+  helper->tick(SteadyClock::now());
+  helped->tick(SteadyClock::now());
+  helped->tick(SteadyClock::now());
   CHECK(helped.runs(2));
 }
 

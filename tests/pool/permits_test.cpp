@@ -201,8 +201,8 @@ TEST_CASE("a stuck claim returns its permit once, to the pool that waits") {
   lanes.submit(1, 2);
   REQUIRE(eventually([&] { return permits.waiting() == 1; }));
   const auto now = SteadyClock::now();
-  CHECK(lanes[0]->expire(now + seconds(1001)).empty());
-  CHECK(lanes[0]->expire(now + seconds(1011)).size() == 1);
+  CHECK(lanes[0]->tick(now + seconds(1001)).empty());
+  CHECK(lanes[0]->tick(now + seconds(1011)).size() == 1);
   REQUIRE(lanes.run(2));
   CHECK(lanes.begun() == std::vector<int>{0, 1});
   CHECK(permits.in_use() == 1);
@@ -322,8 +322,8 @@ TEST_CASE("a permit for which no thread can be started goes to the next pool, an
   CHECK(other.got == 1);
   CHECK(permits.waiting() == 0);
   CHECK(permits.give_back() == nullptr);
-  pool->kick();
-  pool->kick();
+  pool->tick(SteadyClock::now());
+  pool->tick(SteadyClock::now());
   CHECK(gate.holds(2));
   gate.open();
   CHECK(pool->join(Deadline::in(patience)));

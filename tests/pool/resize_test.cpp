@@ -40,7 +40,7 @@ TEST_CASE("after a change of the limits the new N + Q jobs are accepted, also wi
     return begin == total;
   }));
   CHECK(eventually([&] {
-    pool->kick();  // jobs were fast so far: waking somebody for these did not seem worth it
+    pool->tick(SteadyClock::now());  // jobs were fast so far: waking somebody for these did not seem worth it
     return pool->snapshot().in_flight == change.new_workers;
   }));
   CHECK(second.holds(static_cast<int>(change.new_workers)));
@@ -178,7 +178,7 @@ TEST_CASE("a stuck job is replaced under the current limits") {
   pool->resize(1, 8);
   auto now = SteadyClock::now();
   std::size_t found = 0;
-  CHECK(eventually([&] { return (found += pool->expire(now += seconds(1)).size()) == 2; }));
+  CHECK(eventually([&] { return (found += pool->tick(now += seconds(1)).size()) == 2; }));
   // One is in the place of a stuck one, and one worker there may be; two are at work: nothing more begins.
   pool->try_submit(next);
   CHECK(pool->snapshot().queued == 1);

@@ -190,7 +190,7 @@ TEST_CASE("S1-37: a pool with a dead downstream refuses at once, and recovers wi
   CHECK(pool.offer(1000) == 4 + 16);
   CHECK(pool.queued() == 16);
   CHECK(pool.offer(1000) == 0);
-  CHECK(pool->expire(SteadyClock::now() + limits(4, 16).job_deadline + seconds(1)).empty());
+  CHECK(pool->tick(SteadyClock::now() + limits(4, 16).job_deadline + seconds(1)).empty());
   pool.revive();
   CHECK(pool.offer(1) == 1);
   pool.advance_to(1000);

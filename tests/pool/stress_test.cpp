@@ -45,10 +45,10 @@ class Subject {
       room_ = false;
       pool_->notify_at(random_() % 8);
       RC_ASSERT(eventually([this] { return room_.load(); }));
-      pool_->kick();
+      pool_->tick(SteadyClock::now());
     }
     batches_.push_back(std::move(jobs));
-    if (random_() % 16 == 0) pool_->expire(SteadyClock::now());
+    if (random_() % 16 == 0) pool_->tick(SteadyClock::now());
   }
 
   /// Withdraws a part and checks that the rest ran exactly once.

@@ -77,7 +77,7 @@ extern std::atomic<bool> refuse_threads;
 
 /// A pool whose work is a function; the claim is finished when it returns, or later by the function's own
 /// means. Gates that the function waits at must outlive it.
-class TestPool : private Work {
+class TestPool final : private Work {
  public:
   using Function = std::function<void(const Claim&)>;
   enum class Finish { on_return, later };

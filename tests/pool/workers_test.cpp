@@ -62,7 +62,7 @@ TEST_CASE("a job goes to an idle thread first, then to a new one, then into the 
   CHECK(pool->snapshot().threads == 1);
   CHECK(pool->try_submit(jobs[2]).taken == 1);  // no thread is idle: a new one
   REQUIRE(eventually([&] {
-    pool->kick();  // the loop's tick, because the first job took next to nothing
+    pool->tick(SteadyClock::now());  // the loop's tick, because the first job took next to nothing
     return pool->snapshot().threads == 2;
   }));
   REQUIRE(gate.holds(2));
@@ -155,7 +155,7 @@ TEST_CASE("the worker that parked last is woken first") {
   CHECK(ran_on.size() == 1);
 }
 
-TEST_CASE("jobs behind an unexpectedly hanging job go on after a kick") {
+TEST_CASE("jobs behind an unexpectedly hanging job go on after a tick") {
   Gate gate;
   Jobs hanging(1);
   TestPool pool(limits(3, 100), [&](const Claim& claim) {
@@ -168,14 +168,14 @@ TEST_CASE("jobs behind an unexpectedly hanging job go on after a kick") {
   Jobs behind(5);
   CHECK(pool->try_submit(behind).taken == 5);
   CHECK(eventually([&] {
-    pool->kick();
+    pool->tick(SteadyClock::now());
     return behind.all_ran();
   }));
   gate.open();
   REQUIRE(pool->join(Deadline::in(patience)));
 }
 
-TEST_CASE("a kick clears the estimate, so that all workers take part") {
+TEST_CASE("a tick clears the estimate, so that all workers take part") {
   Gate gate;
   std::atomic<bool> hold{false};
   TestPool pool(limits(4, 100), [&](const Claim& claim) {
@@ -189,8 +189,8 @@ TEST_CASE("a kick clears the estimate, so that all workers take part") {
   REQUIRE(gate.holds(1));
   Jobs behind(6);
   pool->try_submit(behind);
-  pool->kick();
-  pool->kick();
+  pool->tick(SteadyClock::now());
+  pool->tick(SteadyClock::now());
   CHECK(gate.holds(4));
   gate.open();
   REQUIRE(pool->join(Deadline::in(patience)));
@@ -215,7 +215,7 @@ TEST_CASE("without a thread a batch is refused as full, and accepted once there 
   CHECK(jobs.all_ran());
 }
 
-TEST_CASE("a pool that cannot start more threads uses its existing ones, and tries again after a kick") {
+TEST_CASE("a pool that cannot start more threads uses its existing ones, and tries again after a tick") {
   Gate first_gate;
   Gate second_gate;
   std::atomic<bool> second{false};
@@ -236,10 +236,10 @@ TEST_CASE("a pool that cannot start more threads uses its existing ones, and tri
   CHECK(pool->snapshot().threads == 1);
   second = true;
   std::vector<Jobs> more = single_jobs(2);
-  pool->kick();
+  pool->tick(SteadyClock::now());
   for (Jobs& job : more) CHECK(pool->try_submit(job).taken == 1);
   CHECK(eventually([&] {
-    pool->kick();
+    pool->tick(SteadyClock::now());
     return pool->snapshot().threads == 2;
   }));
   CHECK(second_gate.holds(2));

@@ -360,8 +360,7 @@ void Workload::tick(TimePoint now) {
   if (stage_.adaptive != nullptr) follow_settings();
   if (const auto measured = service_time(); measured > Duration::zero())
     line_.downstream().note_service_time(measured);
-  for (const auto& job : pool_->expire(now)) report_stuck(job);
-  pool_->kick();
+  for (const auto& job : pool_->tick(now)) report_stuck(job);
 }
 
 /// The worker owns the record: only its number may be read.
