@@ -14,12 +14,13 @@ constexpr Duration answer_timeout = seconds(10);
 
 class ConsumerCommits final : public CommitPath {
  public:
-  ConsumerCommits(kafka::Consumer& consumer, std::size_t group) : consumer_(consumer), group_(group) {}
+  ConsumerCommits(kafka::Consumer& consumer, std::size_t group)
+      : CommitPath(false), consumer_(consumer), group_(group) {}
 
-  bool exact() const override { return false; }
-  bool prepared() override { return true; }
   Status commit(std::vector<kafka::CommittedOffset> offsets, std::size_t most, TimePoint now) override {
-    forget();
+    sent_.reset();
+    unanswered_.clear();
+    result_ = {};
     for (const auto& part : kafka::commit_parts(std::move(offsets), group_, most)) {
       if (auto status = consumer_.commit(++request_, part); !status) {
         if (unanswered_.empty()) return status;
@@ -45,16 +46,9 @@ class ConsumerCommits final : public CommitPath {
   std::optional<kafka::CommitResult> result(TimePoint now) override {
     if (!sent_ || (!unanswered_.empty() && now < *sent_ + answer_timeout)) return std::nullopt;
     if (!unanswered_.empty() && result_.error.empty()) result_.error = "the brokers did not answer";
-    auto result = std::move(result_);
-    forget();
-    return result;
-  }
-  bool under_way() const override { return sent_.has_value(); }
-  bool forget() override {
     sent_.reset();
     unanswered_.clear();
-    result_ = {};
-    return true;
+    return std::exchange(result_, {});
   }
 
  private:
@@ -72,12 +66,11 @@ class TransactionCommits final : public CommitPath {
  public:
   TransactionCommits(kafka::Consumer& consumer, std::size_t group, kafka::Transaction& transaction,
                      std::function<void()> on_change)
-      : consumer_(consumer), group_(group), transaction_(transaction) {
+      : CommitPath(true), consumer_(consumer), group_(group), transaction_(transaction) {
     transaction_.watch(std::move(on_change));
   }
   ~TransactionCommits() override { transaction_.watch({}); }
 
-  bool exact() const override { return true; }
   bool prepared() override {
     if (transaction_.failure()) return false;
     transaction_.seal();
@@ -86,20 +79,10 @@ class TransactionCommits final : public CommitPath {
   void put_off() override { transaction_.reopen(); }
   Status commit(std::vector<kafka::CommittedOffset> offsets, std::size_t most, TimePoint /*now*/) override {
     transaction_.commit(kafka::commit_parts(std::move(offsets), group_, most), consumer_.group_member());
-    sent_ = true;
     return {};
   }
-  std::optional<kafka::CommitResult> result(TimePoint /*now*/) override {
-    auto result = transaction_.result();
-    if (result) sent_ = false;
-    return result;
-  }
-  bool under_way() const override { return sent_; }
-  bool forget() override { return !sent_; }
-
-  std::optional<std::string> failure() const override {
-    return sent_ ? std::nullopt : transaction_.failure();
-  }
+  std::optional<kafka::CommitResult> result(TimePoint /*now*/) override { return transaction_.result(); }
+  std::optional<std::string> failure() const override { return transaction_.failure(); }
   void fail(const std::string& why) override { transaction_.fail(why); }
   void start_over() override { transaction_.abort(); }
 
@@ -107,7 +90,6 @@ class TransactionCommits final : public CommitPath {
   kafka::Consumer& consumer_;
   const std::size_t group_;  // length of its name
   kafka::Transaction& transaction_;
-  bool sent_ = false;
 };
 
 }  // namespace

@@ -40,9 +40,10 @@ Status ConsumerLoop::start() {
                    lanes_, stats_);
   rebalance_steps_.emplace(*consumer_, settings_.member_client.open_source, lanes_, *commits_, health_,
                            mailbox_, stats_);
-  rebalances_.emplace(*rebalance_steps_, context_.lanes.drain, consumer_->incremental(),
-                      RebalanceMachine::Needs{.offset = commits_->exact() || consumer_->begins_at_end(),
-                                              .topic_id = commits_->exact()});
+  const bool exact = commits_->path->exact;
+  rebalances_.emplace(
+      *rebalance_steps_, context_.lanes.drain, consumer_->incremental(),
+      RebalanceMachine::Needs{.offset = exact || consumer_->begins_at_end(), .topic_id = exact});
   topics_.emplace(*consumer_, settings_.topics);
   if (auto status = topics_->begin(); !status) return status;
   leave_.emplace(*consumer_, lanes_, settings_.still_draining);
@@ -111,7 +112,7 @@ void ConsumerLoop::turn() {
   lanes_.tick(now_, [this](const auto& demand) { health_.on_silence(demand); });
   if (now_ >= next_chores_) do_chores();
   commits_->advance(now_);
-  start_over_if_failed();
+  if (commits_->path->exact) start_over_if_failed();
   if (mailbox_.cut_short_asked()) rebalances_->hurry();
   rebalances_->advance(now_);
   if (!health_.commits_no_more()) commits_->commit_if_due(rebalances_->client_waits(), now_);
@@ -125,7 +126,7 @@ void ConsumerLoop::serve(kafka::Event& event) {
   if (auto* revoked = std::get_if<kafka::Revoked>(&event)) return on_revoked(*revoked);
   if (auto* committed = std::get_if<kafka::Committed>(&event))
     return rebalances_->committed_offsets(*committed, now_);
-  if (auto* result = std::get_if<kafka::CommitResult>(&event)) return commits_->path().on_answer(*result);
+  if (auto* result = std::get_if<kafka::CommitResult>(&event)) return commits_->path->on_answer(*result);
   if (auto* statistics = std::get_if<kafka::Statistics>(&event)) return on_statistics(*statistics);
   if (auto* found = std::get_if<kafka::TopicsFound>(&event)) return topics_->on_topics(*found, now_);
   if (auto* error = std::get_if<kafka::ClientError>(&event)) {
@@ -220,7 +221,7 @@ void ConsumerLoop::note_empty_assignment() {
 }
 
 void ConsumerLoop::start_over_if_failed() {
-  const auto why = commits_->path().failure();
+  const auto why = commits_->failure();
   if (!why) return;
   telemetry::log_repeating(telemetry::Level::warn, "transaction failed: " + *why,
                            "transaction aborted, its records run again", {{"error", *why}});

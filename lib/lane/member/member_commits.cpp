@@ -19,9 +19,9 @@ constexpr std::size_t least_request = 1000;
 
 }  // namespace
 
-MemberCommits::MemberCommits(const kafka::Consumer& consumer, std::unique_ptr<CommitPath> path,
+MemberCommits::MemberCommits(const kafka::Consumer& consumer, std::unique_ptr<CommitPath> commit_path,
                              MemberLanes& lanes, LoopStats& stats)
-    : consumer_(consumer), path_(std::move(path)), lanes_(lanes), stats_(stats) {}
+    : path(std::move(commit_path)), consumer_(consumer), lanes_(lanes), stats_(stats) {}
 
 void MemberCommits::follow(const config::Commit& settings, TimePoint now) {
   settings_ = settings;
@@ -29,67 +29,70 @@ void MemberCommits::follow(const config::Commit& settings, TimePoint now) {
 }
 
 void MemberCommits::commit_if_due(bool client_waits, TimePoint now) {
-  if (under_way() || !allowed(client_waits, now)) return;
+  if (under_way()) return;
   const bool wanted = lanes_.commit_wanted() && !refused_;
   if (now < next_ && lanes_.completed() < settings_.every && !wanted) return;
+  // A commit during a join can cost the assignment (librdkafka before 2.10). In a transaction it cannot, but
+  // it fails if the group has a new generation meanwhile.
+  const bool joins = consumer_.join_under_way();
+  if (path->exact ? joins && now < next_ + longest_wait : joins || !client_waits) return;
   (void)begin(lanes_.worked(), now);
-}
-
-/// A commit during a join can cost the assignment (librdkafka before 2.10). In a transaction it cannot, but
-/// it fails if the group has a new generation meanwhile.
-bool MemberCommits::allowed(bool client_waits, TimePoint now) const {
-  if (exact()) return !consumer_.join_under_way() || now >= next_ + longest_wait;
-  return client_waits && !consumer_.join_under_way();
 }
 
 bool MemberCommits::begin(const std::vector<MemberLane*>& lanes, TimePoint now) {
   lanes_.commit_begins();
   next_ = now + settings_.interval;
   begun_ = now;
-  preparing_ = !path_->prepared();
-  return preparing_ || send(exact() ? lanes_.all() : lanes, now);
+  preparing_ = path->exact && !path->prepared();
+  return preparing_ || send(path->exact ? lanes_.all() : lanes, now);
 }
 
 void MemberCommits::advance(TimePoint now) {
-  if (preparing_ && path_->prepared()) {
+  if (preparing_ && path->prepared()) {
     preparing_ = false;
     (void)send(lanes_.all(), now);
   }
-  if (const auto result = path_->result(now)) on_result(*result, now);
-}
-
-/// `whole` becomes false if the path is exact and the lane prevents the commit.
-std::optional<kafka::CommittedOffset> MemberCommits::candidate_of(MemberLane& member, bool& whole,
-                                                                  TimePoint now) {
-  auto& lane = *member.lane;
-  if (exact()) lane.work(now);  // so that all answers are in the ledgers
-  auto candidate = lane.commit_candidate(map_limit(), exact());
-  const bool fits = !candidate || !exact() || candidate->metadata.size() <= map_limit();
-  if (exact() && lane.position_in_doubt()) whole = false;
-  lane.hold_for_map(!fits, now);
-  whole = whole && fits;
-  // A lane with a commit under way stays in the list, because the answer is not known yet.
-  if (!candidate) lanes_.nothing_to_commit(member);
-  return candidate;
+  if (!sent_) return;
+  const auto result = path->result(now);
+  if (!result) return;
+  sent_ = false;
+  on_result(*result, now);
 }
 
 bool MemberCommits::send(const std::vector<MemberLane*>& lanes, TimePoint now) {
   if (now >= limit_ends_) request_limit_ = kafka::request_bytes;
+  // A request holds several offsets as long as they fit; so a map has at most half of it. A map that must be
+  // whole is not limited so: all lanes would wait for that lane, and perhaps the size was not the reason. An
+  // offset that is larger than a request is alone in one.
+  const auto most = path->exact ? map_limit_ : std::min(map_limit_, request_limit_ / 2);
   std::vector<kafka::CommittedOffset> offsets;
   bool whole = true;
   committing_.clear();
-  for (auto* lane : lanes)
-    if (auto candidate = candidate_of(*lane, whole, now)) {
-      committing_.push_back({lane->lane->epoch(), *candidate});
-      offsets.push_back(std::move(*candidate));
+  for (auto* member : lanes) {
+    auto& lane = *member->lane;
+    if (path->exact) lane.work(now);  // so that all answers are in the ledgers
+    auto candidate = lane.commit_candidate(most, path->exact);
+    if (path->exact) {
+      const bool fits = !candidate || candidate->metadata.size() <= most;
+      lane.hold_for_map(!fits, now);
+      whole = whole && fits && !lane.position_in_doubt();
     }
+    // A lane with a commit under way stays in the list, because the answer is not known yet.
+    if (!candidate) {
+      lanes_.nothing_to_commit(*member);
+      continue;
+    }
+    committing_.push_back({lane.epoch(), *candidate});
+    offsets.push_back(std::move(*candidate));
+  }
   if (offsets.empty() || !whole) {
-    path_->put_off();
+    if (path->exact) path->put_off();
     return false;
   }
-  const auto status = path_->commit(std::move(offsets), request_limit_, now);
-  if (!status) on_failed(status.error().text());
-  return status.ok();
+  const auto status = path->commit(std::move(offsets), request_limit_, now);
+  sent_ = status.ok();
+  if (!sent_) on_failed(status.error().text());
+  return sent_;
 }
 
 void MemberCommits::drop() {
@@ -111,7 +114,7 @@ void MemberCommits::on_result(const kafka::CommitResult& result, TimePoint now) 
     auto* lane = lanes_.find(offset.partition);
     if (lane == nullptr || lane->lane->epoch() != epoch) continue;
     const bool acknowledged = done.contains(offset.partition);
-    lane->refused_for_now = !acknowledged && result.passing && !exact();
+    lane->refused_for_now = !acknowledged && result.passing && !path->exact;
     if (acknowledged && lane->lane->committed(offset)) lanes_.make_ready(*lane);
   }
   refused_ = !result.error.empty();
@@ -138,7 +141,7 @@ bool MemberCommits::send_shorter(TimePoint now) {
 /// The other requests of the commit may have been accepted: their lanes have nothing left to commit. A
 /// transaction has failed, and the next one keeps the new limits.
 bool MemberCommits::send_again(TimePoint now) {
-  if (exact()) return false;
+  if (path->exact) return false;
   stats_.commits_failed.add(1);
   begun_ = now;
   std::vector<MemberLane*> lanes;
@@ -147,13 +150,6 @@ bool MemberCommits::send_again(TimePoint now) {
     if (lane != nullptr && lane->lane->epoch() == epoch) lanes.push_back(lane);
   }
   return send(lanes, now);
-}
-
-/// A request holds several offsets as long as they fit; so a map has at most half of it. A map that must be
-/// whole is not limited so: all lanes would wait for that lane, and perhaps the size was not the reason. An
-/// offset that is larger than a request is alone in one.
-std::size_t MemberCommits::map_limit() const {
-  return exact() ? map_limit_ : std::min(map_limit_, request_limit_ / 2);
 }
 
 bool MemberCommits::send_in_smaller_requests(TimePoint now) {

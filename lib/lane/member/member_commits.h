@@ -30,8 +30,10 @@ namespace laneway::lane {
 
 class MemberCommits {
  public:
-  MemberCommits(const kafka::Consumer& consumer, std::unique_ptr<CommitPath> path, MemberLanes& lanes,
+  MemberCommits(const kafka::Consumer& consumer, std::unique_ptr<CommitPath> commit_path, MemberLanes& lanes,
                 LoopStats& stats);
+  /// For answers, and for the end of failures.
+  const std::unique_ptr<CommitPath> path;
 
   /// Replaces the settings for when commits are due; takes effect immediately.
   void follow(const config::Commit& settings, TimePoint now);
@@ -45,14 +47,17 @@ class MemberCommits {
   /// Continues the commit that is under way.
   void advance(TimePoint now);
 
-  bool exact() const { return path_->exact(); }
-  bool under_way() const { return preparing_ || path_->under_way(); }
+  bool under_way() const { return preparing_ || sent_; }
   /// When the last commit was begun.
   TimePoint begun() const { return begun_; }
-  /// Forgets the commit that is under way, if it may be forgotten. Returns true if a new commit may begin.
-  bool may_begin() { return !preparing_ && path_->forget(); }
-  /// For answers, failures and their end.
-  CommitPath& path() { return *path_; }
+  /// Forgets the commit that is under way, if the path is not exact. Returns true if a new commit may begin.
+  bool forget() {
+    if (!path->exact) sent_ = false;
+    return !under_way();
+  }
+  /// Why everything since the last commit must be done again; nullopt if there was no failure. Only if the
+  /// path is exact.
+  std::optional<std::string> failure() const { return sent_ ? std::nullopt : path->failure(); }
   /// The commit that is under way has failed.
   void drop();
 
@@ -63,10 +68,7 @@ class MemberCommits {
     kafka::CommittedOffset offset;
   };
 
-  bool allowed(bool client_waits, TimePoint now) const;
   bool send(const std::vector<MemberLane*>& lanes, TimePoint now);
-  std::optional<kafka::CommittedOffset> candidate_of(MemberLane& lane, bool& whole, TimePoint now);
-  std::size_t map_limit() const;
   bool send_shorter(TimePoint now);
   bool send_in_smaller_requests(TimePoint now);
   bool send_again(TimePoint now);
@@ -74,12 +76,12 @@ class MemberCommits {
   void on_failed(const std::string& why);
 
   const kafka::Consumer& consumer_;
-  const std::unique_ptr<CommitPath> path_;
   MemberLanes& lanes_;
   LoopStats& stats_;
   config::Commit settings_;
   std::vector<Commitment> committing_;
   bool preparing_ = false;  // a commit has been asked for, and the lanes have not been asked yet
+  bool sent_ = false;       // a commit has no result yet
   TimePoint begun_;
   TimePoint next_ = TimePoint::max();
   // The last commit was refused; then a lane's wish waits until commits are due.

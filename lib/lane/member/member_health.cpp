@@ -14,6 +14,7 @@ Error cannot_go_on(const std::string& why) {
 }  // namespace
 
 void MemberHealth::fail(Error why) {
+  failed_ = true;
   {
     MutexLock lock(mutex_);
     if (!fatal_) fatal_ = std::move(why);

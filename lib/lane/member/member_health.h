@@ -35,7 +35,7 @@ class MemberHealth {
   void on_silence(const LaneSilence::Demand& demand);
   /// Whether the client cannot commit any more. After a silent partition the client still can, and finished
   /// records are committed.
-  bool commits_no_more() const { return fatal() && !ends_by_silence_; }
+  bool commits_no_more() const { return failed_ && !ends_by_silence_; }
 
   std::optional<Error> fatal() const EXCLUDES(mutex_);
   /// Why the last connection to a broker failed; empty while one is connected.
@@ -44,6 +44,7 @@ class MemberHealth {
  private:
   LoopMailbox& mailbox_;
   LoopStats& stats_;
+  bool failed_ = false;
   bool ends_by_silence_ = false;
   mutable Mutex mutex_;
   std::optional<Error> fatal_ GUARDED_BY(mutex_);

@@ -82,7 +82,7 @@ bool MemberRebalance::commit_blocked(TimePoint since) const {
 
 bool MemberRebalance::commit(const Partitions& lanes) {
   if (consumer_.assignment_lost() || health_.commits_no_more()) return false;
-  if (!commits_.may_begin()) return false;
+  if (!commits_.forget()) return false;
   return commits_.begin(lanes_.of(lanes), now_);
 }
 
@@ -94,8 +94,8 @@ bool MemberRebalance::refused_for_now(const Partitions& lanes) const {
 
 void MemberRebalance::end(const Partitions& lanes, bool given_up) {
   const auto ending = lanes_.of(lanes);
-  if (commits_.exact() && !given_up && !all_committed(ending))
-    commits_.path().fail("partitions were revoked before their finished records were committed");
+  if (commits_.path->exact && !given_up && !all_committed(ending))
+    commits_.path->fail("partitions were revoked before their finished records were committed");
   for (auto* lane : ending) {
     note_uncommitted(*lane->lane);
     end_lane(*lane, Lane::Ending::given_up);
@@ -127,7 +127,7 @@ void MemberRebalance::start_over() {
     from.push_back(lane->lane->starting_point());
     end_lane(*lane, Lane::Ending::starts_over);
   }
-  commits_.path().start_over();
+  commits_.path->start_over();
   for (const auto& point : from) {
     auto opened = open(point);
     opened.second->seek(point.offset);

@@ -49,7 +49,7 @@ class MemberRebalance final : public RebalanceSteps {
   bool commit(const Partitions& lanes) override;
   bool commit_under_way() const override { return commits_.under_way(); }
   bool refused_for_now(const Partitions& lanes) const override;
-  void forget_commit() override { (void)commits_.path().forget(); }
+  void forget_commit() override { (void)commits_.forget(); }
   void drained_after(Duration took) override { stats_.drain.record(took); }
 
  private:

@@ -86,8 +86,7 @@ struct CommittingMember {
 /// A path whose maps must be whole. Refuses the first commits, and later the requests that are too large.
 class ExactPath final : public CommitPath {
  public:
-  bool exact() const override { return true; }
-  bool prepared() override { return true; }
+  ExactPath() : CommitPath(true) {}
   Status commit(std::vector<kafka::CommittedOffset> offsets, std::size_t most, TimePoint /*now*/) override {
     result_.emplace();
     for (const auto& offset : offsets) result_->committed.push_back(offset.partition);
@@ -108,8 +107,6 @@ class ExactPath final : public CommitPath {
   std::optional<kafka::CommitResult> result(TimePoint /*now*/) override {
     return std::exchange(result_, std::nullopt);
   }
-  bool under_way() const override { return result_.has_value(); }
-  bool forget() override { return !result_; }
 
   void refuses_first(int commits) { refuses_ = commits; }
   void refuses_above(std::size_t bytes) { largest_ = bytes; }
