@@ -66,12 +66,12 @@ class Partitioned {
   }
 
   void assign(const Partitions& partitions) {
-    machine_.assigned(partitions, now());
+    machine_.arrived(RebalanceMachine::Kind::assigned, partitions, now());
     machine_.committed_offsets(steps_.lanes.answer(), now());
   }
   /// Each lane finishes at a time of its own.
   void revoke(const Partitions& partitions, bool last_first = false) {
-    machine_.revoked(partitions, false, now());
+    machine_.arrived(RebalanceMachine::Kind::revoked, partitions, now());
     auto order = partitions;
     if (last_first) std::reverse(order.begin(), order.end());
     for (const auto& partition : order) {

@@ -140,7 +140,7 @@ void ConsumerLoop::on_assigned(const kafka::Assigned& assigned) {
   stats_.has_assignment.set(true);
   telemetry::info("partitions assigned", {{"count", assigned.partitions.size()}});
   topics_->on_rebalance(now_);
-  rebalances_->assigned(assigned.partitions, now_);
+  rebalances_->arrived(RebalanceMachine::Kind::assigned, assigned.partitions, now_);
 }
 
 void ConsumerLoop::on_revoked(const kafka::Revoked& revoked) {
@@ -152,7 +152,8 @@ void ConsumerLoop::on_revoked(const kafka::Revoked& revoked) {
   telemetry::info(revoked.lost ? "partitions lost" : "partitions revoked",
                   {{"count", revoked.partitions.size()}});
   topics_->on_rebalance(now_);
-  rebalances_->revoked(revoked.partitions, revoked.lost, now_);
+  using Kind = RebalanceMachine::Kind;
+  rebalances_->arrived(revoked.lost ? Kind::lost : Kind::revoked, revoked.partitions, now_);
 }
 
 void ConsumerLoop::on_statistics(const kafka::Statistics& statistics) {

@@ -35,21 +35,17 @@ void MemberRebalance::ask_committed(std::uint64_t request, const Partitions& par
 }
 
 void MemberRebalance::assign(const std::vector<kafka::CommittedOffset>& from) {
-  std::vector<Opened> opened;
-  for (const auto& start : from) opened.push_back(open(StoredCommit::read(start)));
+  // A partition's queue must be open before the assignment; otherwise records slip into the group's queue.
+  std::vector<std::pair<MemberLane*, std::unique_ptr<PartitionSource>>> opened;
+  for (const auto& start : from) {
+    auto& lane = lanes_.add(StoredCommit::read(start), now_);
+    opened.emplace_back(&lane, open_source_(consumer_, start.partition, lane.on_ready));
+  }
   if (auto status = consumer_.assign(from); !status) health_.client_broken(status.error().text());
-  for (auto& lane : opened) start(std::move(lane));
-}
-
-/// The partition's queue must be open before the assignment; otherwise records slip into the group's queue.
-MemberRebalance::Opened MemberRebalance::open(const StoredCommit& start) {
-  auto& lane = lanes_.add(start, now_);
-  return {&lane, open_source_(consumer_, start.partition, lane.on_ready)};
-}
-
-void MemberRebalance::start(Opened opened) {
-  opened.first->lane->start(std::move(opened.second), now_);
-  lanes_.make_ready(*opened.first);
+  for (auto& [lane, source] : opened) {
+    lane->lane->start(std::move(source), now_);
+    lanes_.make_ready(*lane);
+  }
 }
 
 void MemberRebalance::unassign(const Partitions& partitions, bool all) {
@@ -97,14 +93,13 @@ void MemberRebalance::end(const Partitions& lanes, bool given_up) {
   if (commits_.path->exact && !given_up && !all_committed(ending))
     commits_.path->fail("partitions were revoked before their finished records were committed");
   for (auto* lane : ending) {
-    note_uncommitted(*lane->lane);
+    if (lane->lane->finished_since_commit() > 0) note_uncommitted(*lane->lane);
     end_lane(*lane, Lane::Ending::given_up);
   }
 }
 
 void MemberRebalance::note_uncommitted(const Lane& lane) {
   const auto records = lane.finished_since_commit();
-  if (records == 0) return;
   telemetry::warn("finished records are not committed and run again",
                   {{"topic", lane.partition().topic},
                    {"partition", lane.partition().partition},
@@ -129,9 +124,11 @@ void MemberRebalance::start_over() {
   }
   commits_.path->start_over();
   for (const auto& point : from) {
-    auto opened = open(point);
-    opened.second->seek(point.offset);
-    start(std::move(opened));
+    auto& lane = lanes_.add(point, now_);
+    auto source = open_source_(consumer_, point.partition, lane.on_ready);
+    source->seek(point.offset);
+    lane.lane->start(std::move(source), now_);
+    lanes_.make_ready(lane);
   }
 }
 

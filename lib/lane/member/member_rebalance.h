@@ -53,9 +53,6 @@ class MemberRebalance final : public RebalanceSteps {
   void drained_after(Duration took) override { stats_.drain.record(took); }
 
  private:
-  using Opened = std::pair<MemberLane*, std::unique_ptr<PartitionSource>>;
-  Opened open(const StoredCommit& start);
-  void start(Opened opened);
   void note_uncommitted(const Lane& lane);
   void end_lane(MemberLane& lane, Lane::Ending ending);
 

@@ -16,18 +16,15 @@ constexpr Duration question_pause = seconds(1);
 
 }  // namespace
 
-void RebalanceMachine::arrived(Event event, TimePoint now) {
+void RebalanceMachine::arrived(Kind kind, Partitions partitions, TimePoint now) {
   if (!incremental_) owned_.clear();
-  for (const auto& partition : event.partitions) {
-    if (event.kind == Event::Kind::assigned)
+  for (const auto& partition : partitions) {
+    if (kind == Kind::assigned)
       owned_.insert(partition);
     else
       owned_.erase(partition);
   }
-  push(std::move(event), now);
-}
-
-void RebalanceMachine::push(Event event, TimePoint now) {
+  Event event{kind, std::move(partitions)};
   end_what_moved_on(event);
   events_.push_back(std::move(event));
   advance(now);
@@ -36,31 +33,18 @@ void RebalanceMachine::push(Event event, TimePoint now) {
 /// Ends the lanes whose partitions stop belonging to this member when the event arrives, whatever answers are
 /// due before.
 void RebalanceMachine::end_what_moved_on(const Event& event) {
-  if (event.kind == Event::Kind::lost) return lose(incremental_ ? event.partitions : all_lanes());
-  std::set<kafka::TopicPartition> kept;
-  if (event.kind == Event::Kind::assigned) kept.insert(event.partitions.begin(), event.partitions.end());
-  Partitions gone;
-  const auto unless_kept = [&](const Partitions& partitions) {
-    for (const auto& partition : partitions)
-      if (!kept.contains(partition)) gone.push_back(partition);
-  };
-  if (incremental_) {
+  Partitions moved;
+  if (!incremental_ && event.kind != Kind::revoked) moved = all_lanes();
+  if (incremental_ && event.kind == Kind::lost) moved = event.partitions;
+  if (incremental_ && event.kind != Kind::lost)
     for (const auto& before : events_)
-      if (before.kind == Event::Kind::revoked) unless_kept(before.partitions);
-  } else if (event.kind == Event::Kind::assigned) {
-    unless_kept(all_lanes());
-  }
-  lose(gone);
-}
-
-void RebalanceMachine::lose(const Partitions& partitions) {
+      if (before.kind == Kind::revoked)
+        moved.insert(moved.end(), before.partitions.begin(), before.partitions.end());
+  std::set<kafka::TopicPartition> kept;
+  if (event.kind == Kind::assigned) kept.insert(event.partitions.begin(), event.partitions.end());
   Partitions gone;
-  for (const auto& partition : partitions) {
-    const auto lane = lanes_.find(partition);
-    if (lane == lanes_.end()) continue;
-    gone.push_back(partition);
-    lanes_.erase(lane);
-  }
+  for (const auto& partition : moved)
+    if (!kept.contains(partition) && lanes_.erase(partition) > 0) gone.push_back(partition);
   if (gone.empty()) return;
   const auto is_gone = [this](const auto& partition) { return !lanes_.contains(partition); };
   for (auto& handover : handovers_) {
@@ -80,7 +64,8 @@ void RebalanceMachine::advance(TimePoint now) {
     }
     const Handover handover = std::move(handovers_[i]);
     handovers_.erase(handovers_.begin() + static_cast<std::ptrdiff_t>(i));
-    finish(handover);
+    steps_.end(handover.lanes, handover.given_up);
+    for (const auto& lane : handover.lanes) lanes_.erase(lane);
   }
   while (!events_.empty() && serve(events_.front(), now)) events_.pop_front();
   if (ask_at_ && now >= *ask_at_ && events_.empty() && !arriving_.empty()) ask();
@@ -88,31 +73,26 @@ void RebalanceMachine::advance(TimePoint now) {
 
 /// Returns true if the event has been answered, or the answer is under way.
 bool RebalanceMachine::serve(Event& event, TimePoint now) {
-  if (!event.begun) begin(event, now);
-  if (awaits_lanes(event)) return false;
-  if (event.kind == Event::Kind::assigned)
+  const bool assigned = event.kind == Kind::assigned;
+  if (!event.begun) {
+    event.begun = true;
+    if (!assigned && !arriving_.empty()) stop_arriving(event);
+    // An incremental assignment does not touch the other lanes, but waits for a lane that had one of its
+    // partitions before.
+    const auto partitions = incremental_ ? event.partitions : all_lanes();
+    if (!incremental_ || !assigned) begin_handover(partitions, now);
+    for (const auto& partition : partitions)
+      if (const auto lane = lanes_.find(partition); lane != lanes_.end() && lane->second != stays)
+        event.awaits.insert(lane->second);
+  }
+  if (std::any_of(handovers_.begin(), handovers_.end(),
+                  [&](const Handover& handover) { return event.awaits.contains(handover.id); }))
+    return false;
+  if (assigned)
     serve_assigned(event);
   else
     answer_revoked(event);
   return true;
-}
-
-void RebalanceMachine::begin(Event& event, TimePoint now) {
-  event.begun = true;
-  if (event.kind != Event::Kind::assigned) stop_arriving(event);
-  // An incremental assignment does not touch the other lanes, but waits for a lane that had one of its
-  // partitions before.
-  const bool leave = !incremental_ || event.kind != Event::Kind::assigned;
-  const auto partitions = incremental_ ? event.partitions : all_lanes();
-  if (leave) begin_handover(partitions, now);
-  for (const auto& partition : partitions)
-    if (const auto lane = lanes_.find(partition); lane != lanes_.end() && lane->second != stays)
-      event.awaits.insert(lane->second);
-}
-
-bool RebalanceMachine::awaits_lanes(const Event& event) const {
-  return std::any_of(handovers_.begin(), handovers_.end(),
-                     [&](const Handover& handover) { return event.awaits.contains(handover.id); });
 }
 
 void RebalanceMachine::answer_revoked(const Event& event) {
@@ -145,7 +125,6 @@ void RebalanceMachine::serve_assigned(const Event& event) {
 /// An assignment whose offsets are not known yet loses the partitions that are revoked meanwhile, and keeps
 /// the rest.
 void RebalanceMachine::stop_arriving(const Event& event) {
-  if (arriving_.empty()) return;
   const std::set<kafka::TopicPartition> gone(event.partitions.begin(), event.partitions.end());
   std::erase_if(arriving_, [&](const auto& partition) { return !incremental_ || gone.contains(partition); });
   ++request_;
@@ -239,9 +218,9 @@ bool RebalanceMachine::compare(const Partitions& client, TimePoint now) {
                    {{"without_lane", without_lane},
                     {"not_read", differing.size() - without_lane},
                     {"first", differing.front().text()}});
-  if (incremental_) push({Event::Kind::revoked, std::move(differing)}, now);
   if (!incremental_) again.assign(owned_.begin(), owned_.end());
-  push({Event::Kind::assigned, std::move(again)}, now);
+  if (incremental_) arrived(Kind::revoked, std::move(differing), now);
+  arrived(Kind::assigned, std::move(again), now);
   return false;
 }
 
@@ -312,11 +291,6 @@ bool RebalanceMachine::committed(Handover& handover, TimePoint now) {
   if (!in_time || !steps_.refused_for_now(handover.lanes)) return true;
   const bool may_commit = now >= handover.next_commit && !steps_.commit_blocked(handover.deadline);
   return may_commit && commit(handover, now);
-}
-
-void RebalanceMachine::finish(const Handover& handover) {
-  steps_.end(handover.lanes, handover.given_up);
-  for (const auto& lane : handover.lanes) lanes_.erase(lane);
 }
 
 Partitions RebalanceMachine::all_lanes() const {

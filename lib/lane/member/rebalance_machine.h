@@ -36,8 +36,6 @@ using Partitions = std::vector<kafka::TopicPartition>;
 /// The steps that the machine asks for. The machine calls them; they must not call the machine.
 class RebalanceSteps {
  public:
-  virtual ~RebalanceSteps() = default;
-
   /// RebalanceMachine::committed_offsets must be called with the answer and this number.
   virtual void ask_committed(std::uint64_t request, const Partitions& partitions) = 0;
   /// Makes lanes for these partitions and assigns them: in addition to the others, or, under the eager
@@ -66,6 +64,9 @@ class RebalanceSteps {
   virtual void forget_commit() = 0;
   /// Reports how long lanes have drained.
   virtual void drained_after(Duration took) = 0;
+
+ protected:
+  ~RebalanceSteps() = default;
 };
 
 class RebalanceMachine {
@@ -84,12 +85,9 @@ class RebalanceMachine {
   /// Replaces the time for drains that have not begun yet.
   void set_drain(Duration drain) { drain_ = drain; }
 
-  void assigned(Partitions partitions, TimePoint now) {
-    arrived({Event::Kind::assigned, std::move(partitions)}, now);
-  }
-  void revoked(Partitions partitions, bool lost, TimePoint now) {
-    arrived({lost ? Event::Kind::lost : Event::Kind::revoked, std::move(partitions)}, now);
-  }
+  enum class Kind : std::uint8_t { assigned, revoked, lost };
+  /// An event of the client.
+  void arrived(Kind kind, Partitions partitions, TimePoint now);
   void committed_offsets(const kafka::Committed& committed, TimePoint now);
   /// Drains all lanes; no new lane begins.
   void stop(TimePoint now);
@@ -133,18 +131,14 @@ class RebalanceMachine {
     bool given_up = false;
   };
   struct Event {
-    enum class Kind : std::uint8_t { assigned, revoked, lost } kind;
+    Kind kind;
     Partitions partitions;
     bool begun = false;
     std::set<HandoverId> awaits{};
   };
 
-  void arrived(Event event, TimePoint now);
-  void push(Event event, TimePoint now);
   void end_what_moved_on(const Event& event);
   bool serve(Event& event, TimePoint now);
-  void begin(Event& event, TimePoint now);
-  bool awaits_lanes(const Event& event) const;
   void answer_revoked(const Event& event);
   void serve_assigned(const Event& event);
   void stop_arriving(const Event& event);
@@ -157,8 +151,6 @@ class RebalanceMachine {
   bool drained(Handover& handover, TimePoint now);
   bool commit(Handover& handover, TimePoint now);
   bool committed(Handover& handover, TimePoint now);
-  void finish(const Handover& handover);
-  void lose(const Partitions& partitions);
   Partitions all_lanes() const;
 
   RebalanceSteps& steps_;

@@ -9,6 +9,7 @@ using namespace laneway::lane;
 
 namespace {
 
+using Kind = RebalanceMachine::Kind;
 constexpr RebalanceMachine::Needs exact{.offset = true, .topic_id = true};
 
 struct Story {
@@ -27,12 +28,12 @@ struct Story {
     return {partitions.begin(), partitions.end()};
   }
   void assign(std::initializer_list<int> numbers) {
-    machine.assigned(some(numbers), lanes.now);
+    machine.arrived(Kind::assigned, some(numbers), lanes.now);
     machine.committed_offsets(lanes.answer(), lanes.now);
   }
   void revoke(std::initializer_list<int> numbers, bool lost = false) {
     if (lost) lanes.may_be_lost = set(numbers);
-    machine.revoked(some(numbers), lost, lanes.now);
+    machine.arrived(lost ? Kind::lost : Kind::revoked, some(numbers), lanes.now);
   }
   void pass(Duration time) {
     lanes.now += time;
@@ -82,7 +83,7 @@ TEST_CASE("an assignment that comes before a revocation is answered waits, and b
     story.assign({0, 1});
     const auto before = story.lanes.answers;
     story.revoke({0, 1});
-    story.machine.assigned(Story::some({0, 1, 2}), story.lanes.now);
+    story.machine.arrived(Kind::assigned, Story::some({0, 1, 2}), story.lanes.now);
     CHECK(story.lanes.asked.size() == 2);  // for the first assignment: the old lanes' commit comes first
     CHECK(story.lanes.answers == before);
     story.finish();
@@ -101,7 +102,7 @@ TEST_CASE("lanes whose partitions moved to others during their drain end at once
     story.assign({0, 1});
     story.revoke({0, 1});
     story.lanes.may_be_lost = Story::set({1});
-    story.machine.assigned(Story::some({0}), story.lanes.now);
+    story.machine.arrived(Kind::assigned, Story::some({0}), story.lanes.now);
     CHECK(story.lanes.alive() == Story::set({0}));
     story.lanes.may_be_lost.clear();
     story.finish();
@@ -114,7 +115,7 @@ TEST_CASE("lanes whose partitions moved to others during their drain end at once
 TEST_CASE("an eager assignment without a revocation first ends the old lanes") {
   Story story(false);
   story.assign({0});
-  story.machine.assigned(Story::some({0, 1}), story.lanes.now);
+  story.machine.arrived(Kind::assigned, Story::some({0, 1}), story.lanes.now);
   CHECK(story.lanes.lanes.at({"orders", 0}).leaving_until);
   story.finish();
   story.machine.committed_offsets(story.lanes.answer(), story.lanes.now);
@@ -123,7 +124,7 @@ TEST_CASE("an eager assignment without a revocation first ends the old lanes") {
 
 TEST_CASE("a cooperative revocation takes only its own partitions from a waiting assignment") {
   Story story(true);
-  story.machine.assigned(Story::some({0, 1}), story.lanes.now);
+  story.machine.arrived(Kind::assigned, Story::some({0, 1}), story.lanes.now);
   const auto first_question = story.lanes.answer();
   story.revoke({1});
   CHECK(story.lanes.answers == 1);
@@ -159,13 +160,13 @@ TEST_CASE("lost partitions end at once, also during a drain, and are not committ
 
 TEST_CASE("a stop answers an assignment that waits for offsets, so that the client can leave the group") {
   Story story(false);
-  story.machine.assigned(Story::some({0}), story.lanes.now);
+  story.machine.arrived(Kind::assigned, Story::some({0}), story.lanes.now);
   CHECK(story.lanes.answers == 0);
   story.machine.stop(story.lanes.now);
   CHECK(story.lanes.answers == 1);
   story.machine.committed_offsets(story.lanes.answer(), story.lanes.now);
   CHECK(story.lanes.alive().empty());
-  story.machine.assigned(Story::some({0, 1}), story.lanes.now);  // no lane begins any more
+  story.machine.arrived(Kind::assigned, Story::some({0, 1}), story.lanes.now);  // no lane begins any more
   CHECK(story.lanes.answers == 2);
   CHECK(story.machine.at_rest());
 }
@@ -179,7 +180,7 @@ TEST_CASE("a stop after a loss begins no lane of the assignment that follows") {
     story.machine.stop(story.lanes.now);
     CHECK(story.machine.at_rest());
     const auto before = story.lanes.answers;
-    story.machine.assigned(Story::some({1}), story.lanes.now);
+    story.machine.arrived(Kind::assigned, Story::some({1}), story.lanes.now);
     CHECK(story.lanes.answers == before + 1);  // the group waits for the answer
     CHECK(story.lanes.alive().empty());
     CHECK(story.lanes.client.empty());
@@ -250,7 +251,7 @@ TEST_CASE("a partition without a lane gets a lane, whether or not the client has
   for (const bool cooperative : {false, true})
     for (const bool in_client : {false, true}) {
       Story story(cooperative);
-      story.machine.assigned(Story::some({0, 1}), story.lanes.now);
+      story.machine.arrived(Kind::assigned, Story::some({0, 1}), story.lanes.now);
       auto wrong = story.lanes.answer();
       wrong.offsets.back().partition.partition = 7;  // instead of 1
       story.machine.committed_offsets(wrong, story.lanes.now);
@@ -270,7 +271,7 @@ TEST_CASE("a partition without a lane gets a lane, whether or not the client has
 TEST_CASE("with exact commits, a lane does not begin at a guessed offset") {
   for (const auto needs : {RebalanceMachine::Needs{}, exact}) {
     Story story(false, needs);
-    story.machine.assigned(Story::some({0}), story.lanes.now);
+    story.machine.arrived(Kind::assigned, Story::some({0}), story.lanes.now);
     auto failed = story.lanes.answer();
     failed.error = "broken";
     failed.offsets.clear();
@@ -285,7 +286,7 @@ TEST_CASE("with exact commits, a lane does not begin at a guessed offset") {
 
 TEST_CASE("if partitions can be added later, a partition with an unreadable offset waits alone") {
   Story story(true, GENERATE(RebalanceMachine::Needs{}, exact));
-  story.machine.assigned(Story::some({0, 1, 2}), story.lanes.now);
+  story.machine.arrived(Kind::assigned, Story::some({0, 1, 2}), story.lanes.now);
   auto partly = story.lanes.answer();
   partly.offsets.erase(partly.offsets.begin());
   partly.error = "broken";
@@ -332,7 +333,7 @@ TEST_CASE("if partitions can be added later, a partition with an unreadable offs
 
 TEST_CASE("under the eager protocol, an assignment begins as a whole or waits") {
   Story story(false, exact);
-  story.machine.assigned(Story::some({0, 1}), story.lanes.now);
+  story.machine.arrived(Kind::assigned, Story::some({0, 1}), story.lanes.now);
   auto partly = story.lanes.answer();
   partly.offsets.pop_back();
   story.machine.committed_offsets(partly, story.lanes.now);
@@ -344,7 +345,7 @@ TEST_CASE("under the eager protocol, an assignment begins as a whole or waits") 
 
 TEST_CASE("a partition with an unreadable offset costs the others neither their offsets nor their maps") {
   Story story(false);
-  story.machine.assigned(Story::some({0, 1}), story.lanes.now);
+  story.machine.arrived(Kind::assigned, Story::some({0, 1}), story.lanes.now);
   auto partly = story.lanes.answer();
   partly.offsets.pop_back();
   partly.error = "broken";
@@ -362,7 +363,7 @@ TEST_CASE("with exact commits, a lane does not begin if its map cannot be compar
        {map, exact, false},
        {"topic=7kQ0m2XwTzu7v5n0mQmR3A ", exact, false}}));
   Story story(true, needs);
-  story.machine.assigned(Story::some({0, 1}), story.lanes.now);
+  story.machine.arrived(Kind::assigned, Story::some({0, 1}), story.lanes.now);
   auto answer = story.lanes.answer();
   answer.offsets.front().metadata = metadata;
   story.machine.committed_offsets(answer, story.lanes.now);

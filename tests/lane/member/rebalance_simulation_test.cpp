@@ -250,10 +250,8 @@ class Simulation {
         lanes_.may_be_lost.merge(without(before, assigned ? event.partitions : Set{}));
     if (!assigned) unanswered_.push_back(event.partitions);
     const Partitions partitions(event.partitions.begin(), event.partitions.end());
-    if (assigned)
-      machine_.assigned(partitions, lanes_.now);
-    else
-      machine_.revoked(partitions, lost, lanes_.now);
+    using Kind = RebalanceMachine::Kind;
+    machine_.arrived(assigned ? Kind::assigned : lost ? Kind::lost : Kind::revoked, partitions, lanes_.now);
     lanes_.may_be_lost.clear();
   }
 
