@@ -31,6 +31,7 @@ lane::TopicSubscription subscription_to(const config::Config& config,
                                         const std::vector<kafka::TopicInfo>& topics) {
   lane::TopicSubscription subscription;
   for (const auto& topic : topics) subscription.names.push_back(topic.name);
+  std::sort(subscription.names.begin(), subscription.names.end());
   if (!config.topics_by_pattern()) return subscription;
   subscription.pattern = std::make_shared<const config::ConsumedTopics>(config);
   subscription.interval = config::topic_look_up_interval(config.kafka);

@@ -21,15 +21,8 @@ constexpr Duration longest_sleep = seconds(1);
 ConsumerLoop::ConsumerLoop(const LaneContext& context, LoopSettings settings, std::function<void()> ended)
     : on_ended_(std::move(ended)), context_(context), settings_(std::move(settings)) {}
 
-ConsumerLoop::~ConsumerLoop() {
-  if (thread_.joinable()) thread_.join();
-  // Their threads signal this object, so they must end before it.
-  lanes_.clear_ended();
-  consumer_.reset();
-}
-
 Status ConsumerLoop::start() {
-  const auto notify = [this] { signal_.notify(); };
+  const auto notify = std::bind_front(&Signal::notify, &signal_);
   auto consumer = settings_.member_client.make_consumer(settings_.client, context_.memory.fetch, notify);
   if (!consumer) return consumer.error();
   consumer_ = std::move(consumer).value();
@@ -44,11 +37,13 @@ Status ConsumerLoop::start() {
   rebalances_.emplace(
       *rebalance_steps_, context_.lanes.drain, consumer_->incremental(),
       RebalanceMachine::Needs{.offset = exact || consumer_->begins_at_end(), .topic_id = exact});
-  topics_.emplace(*consumer_, settings_.topics);
-  if (auto status = topics_->begin(); !status) return status;
-  leave_.emplace(*consumer_, lanes_, settings_.still_draining);
+  const auto& topics = settings_.topics;
+  if (topics.pattern) topics_.emplace(*consumer_, topics);
+  if (!topics.names.empty())
+    if (auto status = consumer_->subscribe(topics.names); !status) return status;
+  settings_.still_draining->fetch_add(1);
   stats_.last_turn_ns.set(SteadyClock::now().time_since_epoch().count());
-  thread_ = std::thread([this] { run(); });
+  thread_ = std::jthread(&ConsumerLoop::run, this);
   return {};
 }
 
@@ -69,8 +64,13 @@ void ConsumerLoop::run() {
   now_ = SteadyClock::now();
   next_chores_ = now_;
   commits_->follow(settings_.commit, now_);
-  while (!done_) {
-    if (!lanes_.any_ready() && !mailbox_.has_mail()) sleep();
+  while (!left_) {
+    if (!lanes_.any_ready() && !mailbox_.has_mail()) {
+      auto until = std::min(next_chores_, now_ + longest_sleep);
+      until = std::min(until, lanes_.next_tick().value_or(until));
+      if (rebalances_->handing_over() || leave_) until = std::min(until, now_ + milliseconds(10));
+      signal_.wait_until(until);
+    }
     turn();
   }
   mailbox_.close();
@@ -78,27 +78,18 @@ void ConsumerLoop::run() {
   ended_ns_.store(SteadyClock::now().time_since_epoch().count(), std::memory_order_relaxed);
   ended_.store(true, std::memory_order_release);
   on_ended_();
-  if (leave_->left()) free_client();
-  freed_.store(true, std::memory_order_release);
-}
-
-/// Running records keep the client; so do handlers that hang.
-void ConsumerLoop::free_client() {
-  if (!lanes_.all_buried()) waits_for_handlers_.store(true, std::memory_order_release);
-  while (!lanes_.all_buried()) {
-    signal_.wait_until(SteadyClock::now() + milliseconds(100));
-    now_ = SteadyClock::now();
-    lanes_.work(now_);
-    lanes_.bury(now_);
+  if (*left_) {
+    // Running records keep the client; so do handlers that hang.
+    waits_for_handlers_.store(!lanes_.all_buried(), std::memory_order_release);
+    while (!lanes_.all_buried()) {
+      signal_.wait_until(SteadyClock::now() + milliseconds(100));
+      now_ = SteadyClock::now();
+      lanes_.work(now_);
+      lanes_.bury(now_);
+    }
+    consumer_.reset();
   }
-  consumer_.reset();
-}
-
-void ConsumerLoop::sleep() {
-  auto until = std::min(next_chores_, now_ + longest_sleep);
-  until = std::min(until, lanes_.next_tick().value_or(until));
-  if (rebalances_->handing_over() || leave_->begun()) until = std::min(until, now_ + milliseconds(10));
-  signal_.wait_until(until);
+  freed_.store(true, std::memory_order_release);
 }
 
 void ConsumerLoop::turn() {
@@ -122,38 +113,35 @@ void ConsumerLoop::turn() {
 }
 
 void ConsumerLoop::serve(kafka::Event& event) {
-  if (auto* assigned = std::get_if<kafka::Assigned>(&event)) return on_assigned(*assigned);
-  if (auto* revoked = std::get_if<kafka::Revoked>(&event)) return on_revoked(*revoked);
+  using Kind = RebalanceMachine::Kind;
+  if (auto* assigned = std::get_if<kafka::Assigned>(&event))
+    return on_rebalance(Kind::assigned, assigned->partitions);
+  if (auto* revoked = std::get_if<kafka::Revoked>(&event))
+    return on_rebalance(revoked->lost ? Kind::lost : Kind::revoked, revoked->partitions);
   if (auto* committed = std::get_if<kafka::Committed>(&event))
     return rebalances_->committed_offsets(*committed, now_);
   if (auto* result = std::get_if<kafka::CommitResult>(&event)) return commits_->path->on_answer(*result);
   if (auto* statistics = std::get_if<kafka::Statistics>(&event)) return on_statistics(*statistics);
-  if (auto* found = std::get_if<kafka::TopicsFound>(&event)) return topics_->on_topics(*found, now_);
+  if (auto* found = std::get_if<kafka::TopicsFound>(&event); found && topics_)
+    return topics_->on_topics(*found, now_);
   if (auto* error = std::get_if<kafka::ClientError>(&event)) {
-    if (!error->connection) topics_->look_soon(now_);  // a topic may have been deleted
+    if (topics_ && !error->connection) topics_->look_soon(now_);  // a topic may have been deleted
     health_.on_client_error(*error, *consumer_);
   }
 }
 
-void ConsumerLoop::on_assigned(const kafka::Assigned& assigned) {
-  stats_.assigned.add(1);
-  stats_.has_assignment.set(true);
-  telemetry::info("partitions assigned", {{"count", assigned.partitions.size()}});
-  topics_->on_rebalance(now_);
-  rebalances_->arrived(RebalanceMachine::Kind::assigned, assigned.partitions, now_);
-}
-
-void ConsumerLoop::on_revoked(const kafka::Revoked& revoked) {
-  (revoked.lost ? stats_.lost : stats_.revoked).add(1);
-  if (revoked.lost) {
-    stats_.has_assignment.set(false);
-    lost_epoch_ = consumer_->member_epoch();
-  }
-  telemetry::info(revoked.lost ? "partitions lost" : "partitions revoked",
-                  {{"count", revoked.partitions.size()}});
-  topics_->on_rebalance(now_);
-  using Kind = RebalanceMachine::Kind;
-  rebalances_->arrived(revoked.lost ? Kind::lost : Kind::revoked, revoked.partitions, now_);
+void ConsumerLoop::on_rebalance(RebalanceMachine::Kind kind, const Partitions& partitions) {
+  const bool assigned = kind == RebalanceMachine::Kind::assigned;
+  const bool lost = kind == RebalanceMachine::Kind::lost;
+  (assigned ? stats_.assigned : lost ? stats_.lost : stats_.revoked).add(1);
+  if (assigned || lost) stats_.has_assignment.set(assigned);
+  if (lost) lost_epoch_ = consumer_->member_epoch();
+  telemetry::info(assigned ? "partitions assigned"
+                  : lost   ? "partitions lost"
+                           : "partitions revoked",
+                  {{"count", partitions.size()}});
+  if (topics_) topics_->on_rebalance(now_);
+  rebalances_->arrived(kind, partitions, now_);
 }
 
 void ConsumerLoop::on_statistics(const kafka::Statistics& statistics) {
@@ -195,30 +183,26 @@ void ConsumerLoop::do_chores() {
   stamp(stats_.awaiting_offsets_since_ns, rebalances_->awaited_offsets() > 0, now_);
   stats_.must_be_renewed.set(consumer_->must_be_renewed());
   compare_assignment();
-  if (!leave_->begun()) topics_->advance(!rebalances_->rebalancing() && !consumer_->joining(), now_);
-  stats_.without_topics.set(topics_->without_topics());
+  if (topics_ && !leave_) topics_->advance(!rebalances_->rebalancing() && !consumer_->joining(), now_);
+  stats_.without_topics.set(topics_ && topics_->without_topics());
   telemetry::flush_log(false);
 }
 
 /// Without this check, a partition that the client has and no lane reads, or the reverse, would stand still
 /// unseen.
 void ConsumerLoop::compare_assignment() {
-  if (now_ < next_comparison_ || !rebalances_->at_rest() || leave_->begun()) return;
+  if (now_ < next_comparison_ || !rebalances_->at_rest() || leave_) return;
   next_comparison_ = now_ + comparison_interval;
-  note_empty_assignment();
+  // A member that the brokers admit without partitions gets no event. Until the client has given up lost
+  // partitions, it reports the epoch at which the member lost them.
+  const auto epoch = stats_.has_assignment.get() ? 0 : consumer_->member_epoch();
+  if (epoch != 0 && epoch != lost_epoch_) {
+    telemetry::info("the group has no partition for this member");
+    stats_.has_assignment.set(true);
+  }
   const auto assignment = consumer_->assignment();
   if (!assignment || rebalances_->compare(*assignment, now_)) return;
   stats_.assignment_repairs.add(1);
-}
-
-/// A member that the brokers admit without partitions gets no event. Until the client has given up lost
-/// partitions, it reports the epoch at which the member lost them.
-void ConsumerLoop::note_empty_assignment() {
-  if (stats_.has_assignment.get()) return;
-  const auto epoch = consumer_->member_epoch();
-  if (epoch == 0 || epoch == lost_epoch_) return;
-  telemetry::info("the group has no partition for this member");
-  stats_.has_assignment.set(true);
 }
 
 void ConsumerLoop::start_over_if_failed() {
@@ -233,12 +217,12 @@ void ConsumerLoop::start_over_if_failed() {
 
 /// Leaves the group after everything is drained and given back.
 void ConsumerLoop::advance_stop() {
-  if (!leave_->begun()) {
+  if (!leave_) {
     if (mailbox_.has_mail()) read_mail();  // requests from before the stop apply to the stop
-    leave_->begin(context_.lanes.drain, now_);
+    leave_.emplace(*consumer_, lanes_, *settings_.still_draining, now_ + context_.lanes.drain);
     return rebalances_->stop(now_);
   }
-  done_ = leave_->advance(rebalances_->at_rest(), mailbox_.cut_short_asked(), now_);
+  left_ = leave_->advance(rebalances_->at_rest(), mailbox_.cut_short_asked(), now_);
 }
 
 }  // namespace laneway::lane

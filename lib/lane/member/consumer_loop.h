@@ -55,7 +55,6 @@ class ConsumerLoop {
  public:
   /// `ended` is called on the loop's thread when the loop has ended by itself or after stop().
   ConsumerLoop(const LaneContext& context, LoopSettings settings, std::function<void()> ended);
-  ~ConsumerLoop();
 
   Status start();
   /// Begins the drain.
@@ -90,18 +89,14 @@ class ConsumerLoop {
 
  private:
   void run();
-  void free_client();
-  void sleep();
   void turn();
   void serve(kafka::Event& event);
-  void on_assigned(const kafka::Assigned& assigned);
-  void on_revoked(const kafka::Revoked& revoked);
+  void on_rebalance(RebalanceMachine::Kind kind, const Partitions& partitions);
   void on_statistics(const kafka::Statistics& statistics);
   void read_mail();
   void follow_settings(const config::Config& settings);
   void do_chores();
   void compare_assignment();
-  void note_empty_assignment();
   void start_over_if_failed();
   void advance_stop();
 
@@ -119,20 +114,20 @@ class ConsumerLoop {
   std::optional<MemberCommits> commits_;
   std::optional<MemberRebalance> rebalance_steps_;
   std::optional<RebalanceMachine> rebalances_;
-  std::optional<GroupLeave> leave_;
-  std::optional<TopicWatch> topics_;
+  std::optional<TopicWatch> topics_;  // if a pattern finds topics
+  std::optional<GroupLeave> leave_;   // since the stop
 
   TimePoint now_;
   TimePoint next_chores_;
   TimePoint next_comparison_;
   std::int32_t lost_epoch_ = 0;  // the member's epoch when it last lost its partitions
-  bool done_ = false;
+  std::optional<bool> left_;     // at the end: whether the member has left the group
 
   std::atomic<bool> ended_{false};
   std::atomic<std::int64_t> ended_ns_{0};  // steady time
   std::atomic<bool> waits_for_handlers_{false};
   std::atomic<bool> freed_{false};  // the thread has nothing left to do
-  std::thread thread_;
+  std::jthread thread_;             // last, because it uses all of the above
 };
 
 }  // namespace laneway::lane

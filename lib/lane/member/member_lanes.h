@@ -81,8 +81,6 @@ class MemberLanes {
   bool all_buried() const { return ended_.empty(); }
   /// Ended lanes whose handlers have returned, and whose threads are about to end.
   bool any_ending() const;
-  /// At the end of the loop: waits for the handlers.
-  void clear_ended() { ended_.clear(); }
 
   void publish() EXCLUDES(mutex_);
   std::vector<std::shared_ptr<const Lane>> published() const EXCLUDES(mutex_);
@@ -93,10 +91,8 @@ class MemberLanes {
 
   const LaneContext& context_;
   Signal& signal_;
-  std::map<kafka::TopicPartition, std::unique_ptr<MemberLane>> lanes_;
-  bool changed_ = false;                            // since the last publish()
-  std::multimap<TimePoint, MemberLane*> ticks_;     // the next tick of each lane
-  std::vector<std::unique_ptr<MemberLane>> ended_;  // not buried yet
+  bool changed_ = false;                         // since the last publish()
+  std::multimap<TimePoint, MemberLane*> ticks_;  // the next tick of each lane
   std::vector<MemberLane*> ready_;
   std::set<MemberLane*> worked_;
   std::uint64_t completed_ = 0;
@@ -105,6 +101,9 @@ class MemberLanes {
   mutable Mutex mutex_;
   std::vector<MemberLane*> signalled_ GUARDED_BY(mutex_);
   std::vector<std::shared_ptr<const Lane>> published_ GUARDED_BY(mutex_);
+  // Destroyed first, which waits for the handlers: they signal this object.
+  std::map<kafka::TopicPartition, std::unique_ptr<MemberLane>> lanes_;
+  std::vector<std::unique_ptr<MemberLane>> ended_;  // not buried yet
 };
 
 }  // namespace laneway::lane

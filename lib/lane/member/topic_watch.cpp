@@ -12,12 +12,6 @@ constexpr Duration after_silence = seconds(5);
 
 }  // namespace
 
-Status TopicWatch::begin() {
-  std::sort(subscription_.names.begin(), subscription_.names.end());
-  if (subscription_.names.empty()) return {};
-  return consumer_.subscribe(subscription_.names);
-}
-
 void TopicWatch::on_topics(const kafka::TopicsFound& found, TimePoint now) {
   asked_ = false;
   const bool failed = !found.error.empty();
@@ -27,7 +21,7 @@ void TopicWatch::on_topics(const kafka::TopicsFound& found, TimePoint now) {
     telemetry::log_repeating(telemetry::Level::warn, "topics not found",
                              "the brokers gave no list of topics, so new topics of the pattern are not found",
                              {{"error", found.error}});
-  if (failed || !subscription_.pattern) return;
+  if (failed) return;
   found_.clear();
   for (const auto& topic : found.topics)
     if (subscription_.pattern->contains(topic)) found_.push_back(topic);
@@ -46,7 +40,6 @@ TimePoint TopicWatch::next_interval(TimePoint now) const {
 }
 
 void TopicWatch::advance(bool at_rest, TimePoint now) {
-  if (!subscription_.pattern) return;
   if (!asked_ && now >= next_look_) {
     asked_ = true;
     consumer_.ask_topics();

@@ -1,5 +1,5 @@
-// The subscription of a member: the topics by their names or, if a pattern finds them, a look at all topics
-// of the cluster now and then, and a new subscription when other topics are found.
+// The subscription of a member whose topics a pattern finds: a look at all topics of the cluster now and
+// then, and a new subscription when other topics are found.
 //
 // The client and, where they distribute the partitions, the brokers could match a pattern themselves. But
 // neither can leave the service's own dead-letter topics out (config/rules/consumed_topics.h), the two read
@@ -27,7 +27,7 @@
 namespace laneway::lane {
 
 struct TopicSubscription {
-  std::vector<std::string> names;  ///< may be empty with a pattern that has found nothing yet
+  std::vector<std::string> names;  ///< sorted; may be empty with a pattern that has found nothing yet
   /// Finds further topics; null if `names` are all.
   std::shared_ptr<const config::ConsumedTopics> pattern{};
   Duration interval = Duration::max();  ///< between two looks at all topics
@@ -35,11 +35,10 @@ struct TopicSubscription {
 
 class TopicWatch {
  public:
+  /// The consumer is subscribed to the names, and there is a pattern.
   TopicWatch(kafka::Consumer& consumer, TopicSubscription subscription)
       : consumer_(consumer), subscription_(std::move(subscription)) {}
 
-  /// Subscribes to the topics that are known already.
-  Status begin();
   void on_topics(const kafka::TopicsFound& found, TimePoint now);
   /// Something may have changed: looks within a second.
   void look_soon(TimePoint now);

@@ -351,12 +351,12 @@ TEST_CASE("a stop that is cut short abandons running records, and reports their 
 TEST_CASE("a drained member leaves when the other members have drained, too") {
   TestMember member;
   member.start();
-  member.settings.still_draining->add();
+  member.settings.still_draining->fetch_add(1);
   member.loop->stop();
   member.pass_turn_without_lanes();
   member.pass_turn_without_lanes();
   CHECK(member.group.calls("leave").empty());
-  member.settings.still_draining->remove();
+  member.settings.still_draining->fetch_sub(1);
   CHECK(member.loop->join(Deadline::in(patience)));
   CHECK(member.group.calls("leave").size() == 1);
 }
@@ -523,6 +523,26 @@ TEST_CASE("a rebalance makes a member look for topics of its pattern, but not su
   looks_again();
   CHECK(member.group.calls("ask topics").size() == looks);
   CHECK(member.group.calls("subscribe").size() == 1);
+}
+
+TEST_CASE("topics that are named are never looked up") {
+  TestMember member;
+  member.settings.topics.names = {"orders", "payments"};
+  member.start();
+  REQUIRE(member.wait_for([&] { return member.group.epoch_requests() > 0; }));
+  member.pass_turn_without_lanes();  // after the chores
+  CHECK(member.group.calls() == Calls{"subscribe orders payments"});
+  CHECK_FALSE(member.loop->stats().without_topics.get());
+}
+
+TEST_CASE("a member whose pattern has found no topic subscribes to nothing") {
+  config::Config config;
+  config.topics = {"^orders"};
+  TestMember member;
+  member.settings.topics = {{}, std::make_shared<const config::ConsumedTopics>(config), seconds(30)};
+  member.start();
+  REQUIRE(member.wait_for([&] { return member.loop->stats().without_topics.get(); }));
+  CHECK(member.group.calls() == Calls{"ask topics"});
 }
 
 TEST_CASE("a client whose assignment differs from the lanes is corrected") {

@@ -132,7 +132,6 @@ struct ExactMember : CommittingMember {
   }
   ~ExactMember() {
     for (auto* lane : lanes_of_member.all()) lanes_of_member.end(*lane, Lane::Ending::given_up, now);
-    lanes_of_member.clear_ended();
   }
   /// Until each lane has finished so many records.
   bool until_finished(std::uint64_t records) {
