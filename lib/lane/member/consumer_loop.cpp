@@ -104,8 +104,7 @@ void ConsumerLoop::turn() {
   if (now_ >= next_chores_) do_chores();
   commits_->advance(now_);
   if (commits_->path->exact) start_over_if_failed();
-  if (mailbox_.cut_short_asked()) rebalances_->hurry();
-  rebalances_->advance(now_);
+  rebalances_->advance(now_, mailbox_.cut_short_asked());
   if (!health_.commits_no_more()) commits_->commit_if_due(rebalances_->client_waits(), now_);
   lanes_.bury(now_);
   if (mailbox_.stop_asked()) advance_stop();

@@ -30,8 +30,8 @@ void MemberCommits::follow(const config::Commit& settings, TimePoint now) {
 
 void MemberCommits::commit_if_due(bool client_waits, TimePoint now) {
   if (under_way()) return;
-  const bool wanted = lanes_.commit_wanted() && !refused_;
-  if (now < next_ && lanes_.completed() < settings_.every && !wanted) return;
+  const auto& [completed, wanted] = lanes_.since_commit;
+  if (now < next_ && completed < settings_.every && (!wanted || refused_)) return;
   // A commit during a join can cost the assignment (librdkafka before 2.10). In a transaction it cannot, but
   // it fails if the group has a new generation meanwhile.
   const bool joins = consumer_.join_under_way();
@@ -40,7 +40,7 @@ void MemberCommits::commit_if_due(bool client_waits, TimePoint now) {
 }
 
 bool MemberCommits::begin(const std::vector<MemberLane*>& lanes, TimePoint now) {
-  lanes_.commit_begins();
+  lanes_.since_commit = {};
   next_ = now + settings_.interval;
   begun_ = now;
   preparing_ = path->exact && !path->prepared();

@@ -7,10 +7,7 @@ namespace {
 
 std::atomic<std::uint64_t> last_epoch{0};
 
-bool pools_drained(const Lane& lane) {
-  const auto pools = lane.pools();
-  return std::all_of(pools.begin(), pools.end(), [](const auto* pool) { return pool->drained(); });
-}
+bool pools_drained(const Lane& lane) { return std::ranges::all_of(lane.pools(), &pool::Pool::drained); }
 
 }  // namespace
 
@@ -71,18 +68,15 @@ void MemberLanes::make_ready(MemberLane& lane) {
   lane.ready = true;
 }
 
-void MemberLanes::take_signalled() {
-  if (!any_signalled_.exchange(false, std::memory_order_acq_rel)) return;
-  MutexLock lock(mutex_);
-  for (auto* lane : signalled_) {
-    lane->signalled.store(false, std::memory_order_release);
-    make_ready(*lane);
-  }
-  signalled_.clear();
-}
-
 void MemberLanes::work(TimePoint now) {
-  take_signalled();
+  if (any_signalled_.exchange(false, std::memory_order_acq_rel)) {
+    MutexLock lock(mutex_);
+    for (auto* lane : signalled_) {
+      lane->signalled.store(false, std::memory_order_release);
+      make_ready(*lane);
+    }
+    signalled_.clear();
+  }
   std::size_t kept = 0;
   for (auto* lane : ready_) {
     if (lane->ended) {
@@ -98,8 +92,8 @@ void MemberLanes::work(TimePoint now) {
 }
 
 void MemberLanes::after_work(MemberLane& lane) {
-  completed_ += lane.lane->take_completed();
-  commit_wanted_ = commit_wanted_ || lane.lane->wants_commit();
+  since_commit.completed += lane.lane->take_completed();
+  since_commit.wanted = since_commit.wanted || lane.lane->wants_commit();
   if (!std::exchange(lane.worked, true)) worked_.insert(&lane);
 }
 
@@ -127,11 +121,6 @@ void MemberLanes::tick(TimePoint now, const std::function<void(const LaneSilence
     after_work(lane);
     if (const auto& demand = lane.lane->silence_demand()) on_demand(*demand);
   }
-}
-
-void MemberLanes::commit_begins() {
-  completed_ = 0;
-  commit_wanted_ = false;
 }
 
 void MemberLanes::bury(TimePoint now) {

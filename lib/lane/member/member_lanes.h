@@ -41,6 +41,12 @@ struct MemberLane {
   std::multimap<TimePoint, MemberLane*>::iterator tick{};  // while the lane has not ended
 };
 
+/// What the lanes of a member have done since its last commit began.
+struct SinceCommit {
+  std::uint64_t completed = 0;  ///< records
+  bool wanted = false;          ///< a lane, or the member, wants a commit before commits are due
+};
+
 class MemberLanes {
  public:
   MemberLanes(const LaneContext& context, Signal& signal) : context_(context), signal_(signal) {}
@@ -62,19 +68,15 @@ class MemberLanes {
   void tick_at(MemberLane& lane, TimePoint at);
   std::optional<TimePoint> next_tick() const;
   /// Handles one run of records for each lane that is ready, so a busy lane does not keep the others waiting.
-  void work(TimePoint now);
+  void work(TimePoint now) EXCLUDES(mutex_);
   /// Ticks the lanes that are due. `on_demand` gets the demand of a lane whose partition is silent.
   void tick(TimePoint now, const std::function<void(const LaneSilence::Demand&)>& on_demand);
 
   /// Works a lane that is leaving. Returns true if no record of the lane is running any more.
   bool drained(MemberLane& lane, TimePoint now);
 
-  /// Records completed since the last commit began.
-  std::uint64_t completed() const { return completed_; }
-  /// A lane wants a commit before commits are due.
-  bool commit_wanted() const { return commit_wanted_; }
-  void want_commit() { commit_wanted_ = true; }
-  void commit_begins();
+  /// The lanes add to it; whoever begins a commit resets it.
+  SinceCommit since_commit;
 
   /// Destroys ended lanes whose handlers have returned, once no list refers to them.
   void bury(TimePoint now);
@@ -86,7 +88,6 @@ class MemberLanes {
   std::vector<std::shared_ptr<const Lane>> published() const EXCLUDES(mutex_);
 
  private:
-  void take_signalled() EXCLUDES(mutex_);
   void after_work(MemberLane& lane);
 
   const LaneContext& context_;
@@ -95,8 +96,6 @@ class MemberLanes {
   std::multimap<TimePoint, MemberLane*> ticks_;  // the next tick of each lane
   std::vector<MemberLane*> ready_;
   std::set<MemberLane*> worked_;
-  std::uint64_t completed_ = 0;
-  bool commit_wanted_ = false;
   std::atomic<bool> any_signalled_{false};
   mutable Mutex mutex_;
   std::vector<MemberLane*> signalled_ GUARDED_BY(mutex_);

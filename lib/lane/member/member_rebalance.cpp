@@ -56,7 +56,7 @@ void MemberRebalance::unassign(const Partitions& partitions, bool all) {
 /// What has finished is committed at once: the process may be killed while it drains, and the client may join
 /// the group without waiting for the drain (join_watch.h).
 void MemberRebalance::drain(const Partitions& lanes, TimePoint deadline) {
-  lanes_.want_commit();
+  lanes_.since_commit.wanted = true;
   for (auto* lane : lanes_.of(lanes)) {
     lane->leaving = true;
     lane->lane->begin_drain(now_, deadline);

@@ -56,9 +56,9 @@ void RebalanceMachine::end_what_moved_on(const Event& event) {
   steps_.end(gone, false);
 }
 
-void RebalanceMachine::advance(TimePoint now) {
+void RebalanceMachine::advance(TimePoint now, bool hurry) {
   for (std::size_t i = 0; i < handovers_.size();) {
-    if (!advance(handovers_[i], now)) {
+    if (!advance(handovers_[i], now, hurry)) {
       ++i;
       continue;
     }
@@ -244,31 +244,27 @@ void RebalanceMachine::begin_handover(const Partitions& candidates, TimePoint no
   handovers_.push_back({++last_handover_, leaving, leaving, now, now + drain_});
 }
 
-/// Whether no record of its lanes is running any more, or the time is over.
-bool RebalanceMachine::drained(Handover& handover, TimePoint now) {
+/// Returns true if the lanes of the handover can end.
+bool RebalanceMachine::advance(Handover& handover, TimePoint now, bool hurry) {
+  using Step = Handover::Step;
+  if (handover.given_up) return true;
+  if (handover.step == Step::committing) return committed(handover, now);
   // Only the last lane is asked, until it has drained: if thousands of lanes end one by one, each is asked
   // about once.
   auto& at_work = handover.at_work;
   while (!at_work.empty() && steps_.drained(at_work.back())) at_work.pop_back();
-  if (at_work.empty()) return true;
-  if (handover.step == Handover::Step::draining && (hurry_ || now >= handover.deadline)) {
+  const bool late = now >= handover.deadline;
+  if (!at_work.empty() && handover.step == Step::draining && (hurry || late)) {
     std::erase_if(at_work, [this](const auto& lane) { return steps_.drained(lane); });
-    steps_.cancel(handover.at_work);
-    handover.step = Handover::Step::cancelled;
+    steps_.cancel(at_work);
+    handover.step = Step::cancelled;
     handover.deadline = now + cancel_grace;
     return false;
   }
-  return handover.step == Handover::Step::cancelled && now >= handover.deadline;
-}
-
-/// Returns true if the lanes of the handover can end.
-bool RebalanceMachine::advance(Handover& handover, TimePoint now) {
-  if (handover.given_up) return true;
-  if (handover.step == Handover::Step::committing) return committed(handover, now);
-  if (!drained(handover, now)) return false;
+  if (!at_work.empty() && !late) return false;
   if (steps_.commit_blocked(handover.deadline)) return false;
   steps_.drained_after(now - handover.begun);
-  handover.step = Handover::Step::committing;
+  handover.step = Step::committing;
   handover.deadline = now + commit_patience;
   return commit(handover, now);
 }

@@ -91,16 +91,14 @@ class RebalanceMachine {
   void committed_offsets(const kafka::Committed& committed, TimePoint now);
   /// Drains all lanes; no new lane begins.
   void stop(TimePoint now);
-  /// Ends the drains now.
-  void hurry() { hurry_ = true; }
   /// Compares the client's assignment and the lanes with what the group has given to this member, at rest. If
   /// they differ (no case is known), the partitions of the group that lack a lane or are not read begin
   /// again, and all others are given up. Returns false if they differ.
   bool compare(const Partitions& client, TimePoint now);
   /// Ends the leaving lanes, uncommitted; their work is done again.
   void give_up_handovers();
-  /// Continues everything that can continue.
-  void advance(TimePoint now);
+  /// Continues everything that can continue. `hurry`: drains end now.
+  void advance(TimePoint now, bool hurry = false);
 
   /// The client waits for something, and may deliver nothing meanwhile. A partition that is added later does
   /// not keep it waiting.
@@ -147,8 +145,7 @@ class RebalanceMachine {
   void warn_missing(const std::set<kafka::TopicPartition>& missing, const kafka::Committed& committed) const;
   void begin_lanes(const std::vector<kafka::CommittedOffset>& from);
   void begin_handover(const Partitions& candidates, TimePoint now);
-  bool advance(Handover& handover, TimePoint now);
-  bool drained(Handover& handover, TimePoint now);
+  bool advance(Handover& handover, TimePoint now, bool hurry);
   bool commit(Handover& handover, TimePoint now);
   bool committed(Handover& handover, TimePoint now);
   Partitions all_lanes() const;
@@ -169,7 +166,6 @@ class RebalanceMachine {
   std::optional<TimePoint> ask_at_;            // again, unless an event waits for its answer then
   std::uint64_t request_ = 0;
   bool stopping_ = false;
-  bool hurry_ = false;
 };
 
 }  // namespace laneway::lane

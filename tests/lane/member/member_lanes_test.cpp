@@ -250,34 +250,34 @@ TEST_CASE_METHOD(MemberWithLanes, "records of all lanes that are completed count
   auto& four = add(4, 3);
   work(three);
   work(four);
-  CHECK(lanes.completed() == 0);
+  CHECK(lanes.since_commit.completed == 0);
   handler.answer_all();
   work(three);
-  CHECK(lanes.completed() == 2);
+  CHECK(lanes.since_commit.completed == 2);
   work(four);
-  CHECK(lanes.completed() == 5);
-  lanes.commit_begins();
-  CHECK(lanes.completed() == 0);
+  CHECK(lanes.since_commit.completed == 5);
+  lanes.since_commit = {};
+  CHECK(lanes.since_commit.completed == 0);
   work(three);
-  CHECK(lanes.completed() == 0);
+  CHECK(lanes.since_commit.completed == 0);
 }
 
 TEST_CASE_METHOD(MemberWithLanes, "a lane that wants a commit, or the member itself, is heard once") {
   auto& lane = add(3);
   work(lane);
-  CHECK_FALSE(lanes.commit_wanted());
+  CHECK_FALSE(lanes.since_commit.wanted);
   suspensions.decide("orders", 3, {true, 1000});
   lane.lane->follow_suspensions(now);
   work(lane);
-  CHECK(lanes.commit_wanted());
+  CHECK(lanes.since_commit.wanted);
   const auto decision = lane.lane->commit_candidate();
   REQUIRE(decision);
   lane.lane->committed(*decision);
-  lanes.commit_begins();
+  lanes.since_commit = {};
   work(lane);
-  CHECK_FALSE(lanes.commit_wanted());
-  lanes.want_commit();
-  CHECK(lanes.commit_wanted());
+  CHECK_FALSE(lanes.since_commit.wanted);
+  lanes.since_commit.wanted = true;
+  CHECK(lanes.since_commit.wanted);
 }
 
 // Lanes that end
@@ -289,7 +289,7 @@ TEST_CASE_METHOD(MemberWithLanes, "a lane that leaves is drained when its last r
   CHECK_FALSE(lanes.drained(lane, now));
   handler.answer_all();
   CHECK(lanes.drained(lane, now));
-  CHECK(lanes.completed() == 2);
+  CHECK(lanes.since_commit.completed == 2);
   CHECK(lanes.worked() == LanesOfMember{&lane});
 }
 
@@ -372,7 +372,7 @@ TEST_CASE_METHOD(MemberWithLanes, "a partition can have a new lane before the en
   handler.answer_all();
   while (lanes.any_ready()) lanes.work(now);
   work(after);
-  CHECK(lanes.completed() == 2);  // those of the new lane
+  CHECK(lanes.since_commit.completed == 2);  // those of the new lane
   lanes.bury(now);
   CHECK(lanes.all_buried());
 }
