@@ -52,7 +52,7 @@ Lane::Lane(const StoredCommit& start, const LaneContext& context, std::uint64_t 
 
 void Lane::start(std::unique_ptr<PartitionSource> source, TimePoint now) {
   source_ = std::move(source);
-  gate_.start();
+  if (gate_.careful()) gate_.warn_careful();
   follow_suspensions(now);
   silence_.start(position_.next(), now);
   state_.start(now);
@@ -385,7 +385,7 @@ std::uint64_t Lane::revoke(TimePoint now, Ending ending) {
   stats_->state.set(State::revoked);
   source_.reset();
   rate_.leave(now);
-  gate_.leave();
+  if (gate_.careful()) gate_.leave();
   stages_.close();
   const auto abandoned = stages_.abandon(ending == Ending::given_up);
   if (context_.totals != nullptr) context_.totals->abandoned.add(abandoned);

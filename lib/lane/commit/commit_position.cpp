@@ -16,9 +16,22 @@ void warn_ignored(const StoredCommit& start, const std::string& why) {
                                              {"hint", "records that are finished may run again"}});
 }
 
+/// Brokers that accept hardly any metadata do not even get a suspension.
+void warn_not_stored(const StoredCommit& commit, std::size_t most) {
+  telemetry::warn(
+      "a suspension is too long for the brokers: only this process knows of it, and a restart or another "
+      "owner of the partition goes on",
+      {{"topic", commit.partition.topic},
+       {"partition", commit.partition.partition},
+       {"bytes", StoredCommit{.suspension = commit.suspension}.written().metadata.size()},
+       {"limit", most},
+       {"setting", "offset.metadata.max.bytes"}});
+}
+
 }  // namespace
 
 StoredCommit own_start(const LaneContext& context, StoredCommit start) {
+  if (start.log.topic.empty() && start.log.cluster.empty()) return start;
   const LogName own{start.topic_id, context.cluster};
   const auto why = foreign(start.log, own);
   if (!why) return start;
@@ -61,54 +74,39 @@ void CommitPosition::decide(const std::optional<Suspension>& asked) {
 std::optional<kafka::CommittedOffset> CommitPosition::candidate(bool drains, std::size_t most, bool whole) {
   const auto offset = ledger_.committable();
   if (offset < 0 || offset < acknowledged_.offset) return std::nullopt;
-  auto& watch = gate_.watch();
-  if (drains) {
-    if (rests_committed(offset) && !has_decision_to_commit()) return std::nullopt;
-    watch.end_cleanly();
-  } else if (offset > acknowledged_.offset) {
-    watch.progressed();
-  }
-  if (!has_uncommitted() && watch.version() == committed_.marker_version && !has_decision_to_commit())
+  // A drain need not commit again. If the topic were deleted and created again meanwhile, unseen by the
+  // client, such a commit would give the new topic the old offset, and records of the new topic would be left
+  // out.
+  auto* const watch = gate_.watch();
+  const bool rests = offset == acknowledged_.offset && ledger_.incomplete() == 0 &&
+                     (watch == nullptr || watch->lives_before() == 0);
+  if (drains && rests && !has_decision_to_commit()) return std::nullopt;
+  if (watch != nullptr && drains) watch->end_cleanly();
+  if (watch != nullptr && !drains && offset > acknowledged_.offset) watch->progressed();
+  const auto marker_version = watch == nullptr ? 0 : watch->version();
+  if (!has_uncommitted() && marker_version == committed_.marker_version && !has_decision_to_commit())
     return std::nullopt;
-  sent_ = contents();
+  sent_ = {ledger_.map_version(), suspects_.version(), marker_version, suspension_, finished()};
   sent_of_this_log_ = true;
-  return written(offset, most, whole);
-}
-
-/// Brokers that accept hardly any metadata do not even get a suspension.
-kafka::CommittedOffset CommitPosition::written(std::int64_t offset, std::size_t most, bool whole) const {
+  const bool any_beyond = ledger_.completed_beyond() > 0;
   const StoredCommit commit{.partition = acknowledged_.partition,
                             .offset = offset,
                             .log = log_,
-                            .lives = gate_.watch().marker(),
+                            .lives = watch == nullptr ? LifeMarker{} : watch->marker(),
                             .suspension = suspension_,
                             .suspects = suspects_.offsets(),
-                            .map = ledger_.completed(most_runs(whole ? max_map_bytes : most))};
+                            .map = any_beyond ? ledger_.completed(most_runs(whole ? max_map_bytes : most))
+                                              : CompletionMap{offset, {}}};
   auto written = commit.written(most, whole);
-  if (suspended_ms() && written.metadata.empty())
-    telemetry::warn(
-        "a suspension is too long for the brokers: only this process knows of it, and a restart or another "
-        "owner of the partition goes on",
-        {{"topic", commit.partition.topic},
-         {"partition", commit.partition.partition},
-         {"bytes", StoredCommit{.suspension = suspension_}.written().metadata.size()},
-         {"limit", most},
-         {"setting", "offset.metadata.max.bytes"}});
+  if (written.metadata.empty() && suspended_ms()) warn_not_stored(commit, most);
   return written;
-}
-
-/// Whether a drain need not commit again. If the topic were deleted and created again meanwhile, unseen by
-/// the client, such a commit would give the new topic the old offset, and records of the new topic would be
-/// left out.
-bool CommitPosition::rests_committed(std::int64_t offset) const {
-  return offset == acknowledged_.offset && ledger_.incomplete() == 0 && gate_.watch().lives_before() == 0;
 }
 
 bool CommitPosition::committed(const kafka::CommittedOffset& offset) {
   if (!sent_of_this_log_ || offset.offset < acknowledged_.offset) return false;
   acknowledged_ = StoredCommit::read(offset);
+  if (sent_.marker_version != committed_.marker_version) gate_.committed(sent_.marker_version);
   committed_ = sent_;
-  gate_.committed(sent_.marker_version);
   stats_.committed.offset.set(offset.offset);
   // Brokers that accept hardly any metadata may have got the offset alone, which suspends nothing.
   const auto& decision = sent_.suspension;
@@ -123,7 +121,7 @@ StoredCommit CommitPosition::starting_point(std::int64_t first) const {
     return {.partition = partition, .offset = first, .topic_id = log_.topic};
   auto start = acknowledged_;
   start.topic_id = log_.topic;
-  start.lives = gate_.watch().left_behind();  // starting over is no death
+  if (const auto* watch = gate_.watch()) start.lives = watch->left_behind();  // starting over is no death
   return start;
 }
 

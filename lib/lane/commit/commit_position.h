@@ -65,11 +65,6 @@ class CommitPosition {
     std::uint64_t finished = 0;  ///< records, by then
   };
 
-  Contents contents() const {
-    return {ledger_.map_version(), suspects_.version(), gate_.watch().version(), suspension_, finished()};
-  }
-  bool rests_committed(std::int64_t offset) const;
-  kafka::CommittedOffset written(std::int64_t offset, std::size_t most, bool whole) const;
   std::uint64_t finished() const;
 
   const Ledger& ledger_;

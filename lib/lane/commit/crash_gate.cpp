@@ -32,23 +32,23 @@ CrashGate::CrashGate(const LaneContext& context, const LaneId& id, const Ledger&
       id_(id),
       ledger_(ledger),
       start_offset_(start.offset),
-      watch_(start.lives, context.retry.max_crashes, context.process),
-      closed_(watch_.watches()) {}
+      closed_(context.retry.max_crashes > 0) {
+  if (closed_) watch_.emplace(start.lives, context.retry.max_crashes, context.process);
+}
 
-void CrashGate::start() const {
-  if (!watch_.careful()) return;
+void CrashGate::warn_careful() const {
   telemetry::warn("careful mode begins",
                   {{"topic", id_.partition.topic},
                    {"partition", id_.partition.partition},
                    {"epoch", id_.epoch},
                    {"offset", start_offset_},
                    {"why", "earlier processes crashed at this offset, or lost the partition"},
-                   {"times", watch_.lives_before()}});
+                   {"times", watch_->lives_before()}});
 }
 
 void CrashGate::drain() {
-  closed_ = watch_.careful();
-  if (alone_since_) return;
+  closed_ = careful();
+  if (!closed_ || alone_since_) return;
   waits_since_.reset();  // the records that waited for their commit are given back
   leave();
 }
@@ -58,22 +58,23 @@ void CrashGate::leave() {
 }
 
 std::uint32_t CrashGate::run_limit(std::uint32_t run, Duration service_time) const {
-  if (service_time == Duration::zero()) return std::min(run, watch_.group());
+  if (service_time == Duration::zero()) return std::min(run, watch_->group());
   const std::int64_t side_by_side =
       context_.lanes.order == config::Order::none ? context_.stages.front().settings.workers : 1;
   const auto in_time = std::clamp<std::int64_t>(longest_group / service_time * side_by_side, 1, run);
-  return std::min(static_cast<std::uint32_t>(in_time), watch_.group());
+  return std::min(static_cast<std::uint32_t>(in_time), watch_->group());
 }
 
 CrashGate::Entry CrashGate::may_begin(const handler::RecordBatch& batch, bool begun, bool alone,
                                       TimePoint now) {
-  if (watch_.careful()) return may_begin_carefully(batch, begun, alone, now);
+  if (!closed_) return Entry::now;
+  if (careful()) return may_begin_carefully(batch, begun, alone, now);
   if (!waits_since_) {
     waits_since_ = now;
-    watch_.begin();
-    wanted_version_ = watch_.version();
+    watch_->begin();
+    wanted_version_ = watch_->version();
   }
-  const auto patience = watch_.begins_unclean() ? gate_patience : first_gate_patience;
+  const auto patience = watch_->begins_unclean() ? gate_patience : first_gate_patience;
   if (wants_commit() && now < *waits_since_ + patience) return Entry::later;
   closed_ = false;
   return Entry::now;
@@ -85,11 +86,11 @@ CrashGate::Entry CrashGate::may_begin_carefully(const handler::RecordBatch& batc
   if (!alone) return Entry::later;
   if (batch.route != handler::Route::work) return Entry::now;
   const auto offset = batch.items.front().offset();
-  if (batch.size == 1 && watch_.condemned(offset) && context_.forward != nullptr) return Entry::condemned;
+  if (batch.size == 1 && watch_->condemned(offset) && context_.forward != nullptr) return Entry::condemned;
   if (!waits_since_) {
     if (context_.careful_turn != nullptr && !context_.careful_turn->take(this, now)) return Entry::later;
-    watch_.suspect(offset, records_of(batch));
-    wanted_version_ = watch_.version();
+    watch_->suspect(offset, records_of(batch));
+    wanted_version_ = watch_->version();
     waits_since_ = now;
   }
   if (wants_commit() && now < *waits_since_ + gate_patience) return Entry::later;
@@ -98,23 +99,24 @@ CrashGate::Entry CrashGate::may_begin_carefully(const handler::RecordBatch& batc
   return Entry::now;
 }
 
-void CrashGate::end_group(const handler::RecordBatch& batch) {
+void CrashGate::survived(const handler::RecordBatch& batch) {
+  if (!alone_since_) return;
   alone_since_.reset();
   leave();
-  watch_.survived(batch.passes_on ? 0 : records_of(batch));
-  if (!watch_.careful()) relax("the records that were running during the crashes are finished");
+  watch_->survived(batch.passes_on ? 0 : records_of(batch));
+  if (!watch_->careful()) relax("the records that were running during the crashes are finished");
 }
 
 void CrashGate::tick(std::int64_t log_end, std::int64_t next_offset, TimePoint now) {
-  if (!watch_.careful()) return;
+  if (!careful()) return;
   if (alone_since_ && now >= *alone_since_ + context_.stages.front().handler->timeout() + hang_grace)
     return relax("a handler hangs, and a handler that hangs does not crash the process");
   if (ledger_.window() == 0 && log_end >= 0 && next_offset >= log_end) relax("no records are left");
 }
 
 void CrashGate::relax(const char* why) {
-  watch_.relax();
-  closed_ = !watch_.begun();
+  watch_->relax();
+  closed_ = !watch_->begun();
   waits_since_.reset();
   alone_since_.reset();
   leave();

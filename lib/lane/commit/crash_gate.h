@@ -22,17 +22,17 @@ class CrashGate {
  public:
   CrashGate(const LaneContext& context, const LaneId& id, const Ledger& ledger, const StoredCommit& start);
 
-  bool careful() const { return watch_.careful(); }
+  bool careful() const { return watch_ && watch_->careful(); }
   /// While the gate is closed, no record goes to the pool before may_begin() has allowed it.
   bool closed() const { return closed_; }
-  CrashWatch& watch() { return watch_; }
-  const CrashWatch& watch() const { return watch_; }
+  /// Null if there is no limit of crashes: then nothing is watched.
+  CrashWatch* watch() { return watch_ ? &*watch_ : nullptr; }
 
-  /// The lane begins; logs a warning if the lane is in careful mode.
-  void start() const;
+  /// Logs a warning: a lane in careful mode begins.
+  void warn_careful() const;
   /// The lane takes no new records; only a lane in careful mode still asks before records begin.
   void drain();
-  /// The lane has ended.
+  /// A lane in careful mode has ended.
   void leave();
 
   enum class Entry : std::uint8_t {
@@ -43,10 +43,8 @@ class CrashGate {
   /// Whether these records may go to the pool. `begun`: part of the batch is in the pool already; `alone`: no
   /// other batch is running.
   Entry may_begin(const handler::RecordBatch& batch, bool begun, bool alone, TimePoint now);
-  /// A batch of Route::work has been run.
-  void survived(const handler::RecordBatch& batch) {
-    if (alone_since_) end_group(batch);
-  }
+  /// Careful mode: a batch of Route::work has been run.
+  void survived(const handler::RecordBatch& batch);
   /// Looks whether careful mode is still needed. `log_end` and `next_offset`: negative if not known.
   void tick(std::int64_t log_end, std::int64_t next_offset, TimePoint now);
   /// Ends careful mode.
@@ -62,13 +60,12 @@ class CrashGate {
 
  private:
   Entry may_begin_carefully(const handler::RecordBatch& batch, bool begun, bool alone, TimePoint now);
-  void end_group(const handler::RecordBatch& batch);
 
   const LaneContext& context_;
   const LaneId& id_;
   const Ledger& ledger_;
   const std::int64_t start_offset_;
-  CrashWatch watch_;
+  std::optional<CrashWatch> watch_;
   std::uint64_t committed_version_ = 0;  // of the watch's marker
   std::uint64_t wanted_version_ = 0;     // no record begins before it is committed, while the gate is closed
   bool closed_;

@@ -162,6 +162,7 @@ StoredCommit StoredCommit::read(const kafka::CommittedOffset& committed) {
   StoredCommit commit{.partition = committed.partition,
                       .offset = std::max(committed.offset, kafka::no_offset),
                       .topic_id = committed.topic_id};
+  if (committed.metadata.empty()) return commit;
   std::string_view text = committed.metadata;
   commit.lives = take_marker(text);
   while (const auto field = take_field(text)) set_field(commit, *field);
@@ -172,7 +173,8 @@ StoredCommit StoredCommit::read(const kafka::CommittedOffset& committed) {
 }
 
 kafka::CommittedOffset StoredCommit::written(std::size_t most, bool whole) const {
-  return {partition, offset, text_of(*this, most, whole)};
+  const bool nothing = map.runs.empty() && suspects.empty() && !suspension && lives.lives == 0;
+  return {partition, offset, nothing ? std::string() : text_of(*this, most, whole)};
 }
 
 std::optional<std::string> foreign(const LogName& stored, const LogName& own) {

@@ -19,7 +19,7 @@ LifeMarker outlived(const LifeMarker& marker, ProcessId self) {
 }
 
 CrashWatch::CrashWatch(const LifeMarker& before, std::uint32_t max_crashes, ProcessId self)
-    : before_(max_crashes > 0 ? outlived(before, self) : LifeMarker{}),
+    : before_(outlived(before, self)),
       max_crashes_(max_crashes),
       self_(self),
       marker_(before_),
@@ -43,13 +43,13 @@ void CrashWatch::become(LifeMarker marker) {
 }
 
 void CrashWatch::begin() {
-  if (!watches() || begun_ || ended_) return;
+  if (begun_ || ended_) return;
   begun_ = true;
   become(this_life());
 }
 
 void CrashWatch::progressed() {
-  if (!watches() || careful_ || ended_) return;
+  if (careful_ || ended_) return;
   before_ = {};
   become(begun_ ? this_life() : LifeMarker{});
 }
@@ -92,7 +92,7 @@ void CrashWatch::relax() {
 }
 
 void CrashWatch::end_cleanly() {
-  if (!watches() || ended_) return;
+  if (ended_) return;
   become(left_behind());
   ended_ = true;
 }

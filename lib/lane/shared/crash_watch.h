@@ -65,11 +65,9 @@ class CrashWatch {
   static constexpr std::uint32_t careful_records = 1000;
   static constexpr std::uint32_t careful_groups = 32;
 
-  /// `before` is the marker of the last commit. If max_crashes is 0, nothing is watched and markers are
-  /// empty.
+  /// `before` is the marker of the last commit.
   CrashWatch(const LifeMarker& before, std::uint32_t max_crashes, ProcessId self = 0);
 
-  bool watches() const { return max_crashes_ > 0; }
   bool careful() const { return careful_; }
   /// The last life ended uncleanly.
   bool begins_unclean() const { return before_.lives > 0; }

@@ -84,7 +84,7 @@ void Completions::apply(handler::Finished& finished, TimePoint now) {
       apply_each(finished, batch, now);
   }
   if (!workload_.left_pool(batch, range.count() - early)) return;
-  if (batch.route == handler::Route::work) gate_.survived(batch);
+  if (gate_.careful() && batch.route == handler::Route::work) gate_.survived(batch);
   workload_.recycle(batch);
 }
 

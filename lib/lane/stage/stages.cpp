@@ -227,7 +227,7 @@ bool Stages::may_begin(const Workload::Pending& next, TimePoint now) {
   const auto entry = lane_.gate.may_begin(batch, next.begin > 0, none_at_work(), now);
   if (entry == CrashGate::Entry::condemned) {
     auto& item = batch.items.front();
-    batch.line->attempts().condemn(item, lane_.gate.watch().crashes(item.offset()));
+    batch.line->attempts().condemn(item, lane_.gate.watch()->crashes(item.offset()));
     restore_whole(item);
     batch.size_in_bytes = item.record.size();
     batch.route = handler::Route::dead_letter;

@@ -97,13 +97,28 @@ TEST_CASE("a commit for a log that was replaced does not count") {
 
 TEST_CASE("a drain commits nothing if everything is committed, not even its clean end") {
   CommittingLedger test;
-  test.gate.watch().begin();
+  test.gate.watch()->begin();
   for (std::int64_t offset = 10; offset < 15; ++offset) test.complete(offset);
   const auto commit = test.candidate();
   REQUIRE(commit);
   CHECK(commit->offset == 15);
   test.acknowledge(*commit);
   CHECK_FALSE(test.candidate(true));
+}
+
+TEST_CASE("without max_crashes no marker is stored and no lane is careful") {
+  CommittingLedger test({.partition = {"orders", 3}, .offset = 10, .lives = {7, 3, 5}});
+  test.context.retry.max_crashes = 0;
+  CrashGate gate{test.context, test.id, test.ledger, test.start};
+  CommitPosition commits{test.context, test.start, test.ledger, test.suspects, gate, test.stats};
+  CHECK(gate.watch() == nullptr);
+  CHECK_FALSE(gate.careful());
+  CHECK_FALSE(commits.candidate(false, default_map_bytes, false));
+  test.complete(10);
+  const auto written = commits.candidate(true, default_map_bytes, false);
+  REQUIRE(written);
+  CHECK(written->offset == 11);
+  CHECK(StoredCommit::read(*written).lives == LifeMarker{});
 }
 
 TEST_CASE("the later decision about the partition is committed, once") {

@@ -28,7 +28,7 @@ struct GatedRecord {
   Entry may_begin(Duration after = {}, bool begun = false, bool alone = true) {
     return gate->may_begin(batch, begun, alone, asked_first + after);
   }
-  void acknowledge() { gate->committed(gate->watch().version()); }
+  void acknowledge() { gate->committed(gate->watch()->version()); }
 
   const CapturedLog log;
   StoredCommit start;
@@ -77,13 +77,13 @@ TEST_CASE("without a limit of crashes the gate is open") {
 
 TEST_CASE("in careful mode a record runs alone, and after a commit that names it") {
   GatedRecord test({.lives = 2});
-  test.gate->start();
+  test.gate->warn_careful();
   CHECK(test.log.lines({"careful mode begins", "topic=orders partition=3", "offset=10", "times=2"}) == 1);
   CHECK(test.may_begin({}, false, false) == Entry::later);
   CHECK_FALSE(test.gate->wants_commit());
   CHECK(test.may_begin() == Entry::later);
   CHECK(test.gate->wants_commit());
-  CHECK(test.gate->watch().marker().suspect == 10);
+  CHECK(test.gate->watch()->marker().suspect == 10);
   test.acknowledge();
   CHECK(test.may_begin() == Entry::now);
   CHECK(test.may_begin({}, true, false) == Entry::now);  // part of the running group
@@ -91,7 +91,7 @@ TEST_CASE("in careful mode a record runs alone, and after a commit that names it
 
 TEST_CASE("a record that crashed too often runs alone again while there is no dead-letter topic") {
   GatedRecord test({.lives = 4, .suspect = 10, .deaths = 1});
-  CHECK(test.gate->watch().condemned(10));
+  CHECK(test.gate->watch()->condemned(10));
   CHECK(test.may_begin() == Entry::later);
 }
 

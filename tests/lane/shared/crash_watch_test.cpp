@@ -174,16 +174,6 @@ TEST_CASE("the group of a death runs in parts, and its suspect alone, before gro
   CHECK(after_suspect.group() == 4);
 }
 
-TEST_CASE("without max_crashes nothing is stored and no lane is careful") {
-  CrashWatch watch({7, 3, 5}, 0);
-  watch.progressed();
-  watch.end_cleanly();
-  CHECK(watch.version() == 0);
-  CHECK(watch.marker() == LifeMarker{});
-  CHECK_FALSE(watch.careful());
-  CHECK_FALSE(watch.condemned(3));
-}
-
 TEST_CASE("careful lanes take turns") {
   const TimePoint now{seconds(1)};
   CarefulTurn turn;
