@@ -153,9 +153,9 @@ Result<Cluster> BrokerQuestions::ask() {
                  .known = true};
 }
 
-/// `of`: " of the pool critical", or empty.
-Answers ask_handler(const config::Config& config, const std::string& of) {
-  const auto reached = handler::reach(config.handler, BrokerQuestions::patience(config));
+Answers ask_handler(const config::Config& config, const config::Pool& pool) {
+  const auto of = pool.named() ? " of the pool " + pool.name : "";
+  const auto reached = handler::reach(config.handler_of(pool), BrokerQuestions::patience(config));
   if (reached) return {*reached ? "  handler" + of + ": " + **reached + '\n' : "", std::nullopt};
   Error error = reached.error();
   if (!of.empty()) error.message = "the handler" + of + ": " + error.message;
@@ -166,9 +166,7 @@ Answers ask_handler(const config::Config& config, const std::string& of) {
 Answers ask_handlers(const config::Config& config) {
   std::vector<std::future<Answers>> asked;
   for (const auto& pool : stages_of(config))
-    asked.push_back(std::async(std::launch::async, [one = config_of(config, pool), pool] {
-      return ask_handler(one, pool.named() ? " of the pool " + pool.name : std::string());
-    }));
+    asked.push_back(std::async(std::launch::async, [&] { return ask_handler(config, pool); }));
   Answers all;
   for (auto& each : asked) {
     auto answers = each.get();

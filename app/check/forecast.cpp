@@ -47,7 +47,7 @@ std::string of(const Pool& pool) { return pool.named() ? " of " + pool.name : ""
 std::string programs(const Config& config) {
   std::string text;
   for (const auto& pool : stages_of(config)) {
-    const auto& settings = pool.handler.value_or(config.handler);
+    const auto& settings = config.handler_of(pool);
     if (const auto& row = config::handler_of(settings); row.traits.program != nullptr)
       text += "  handler" + of(pool) + ": " + std::string(row.name) + " starts " +
               row.traits.program(settings) + "\n";
@@ -85,9 +85,10 @@ std::string open_files(const Config& config, const Cluster& cluster) {
 
 std::string records(const Config& config, const Cluster& cluster) {
   const auto& lanes = config.lanes;
-  if (!config.pools.empty()) return bound_of_lanes(config, rounded_size(plan_of(config, cluster).lane_bytes));
-  return "  each partition: at most " + counted(lanes.workers, "running record") + " and " +
-         std::to_string(lanes.queue) + " queued; then the lane is held; after " +
+  if (stages_of(config).front().named())
+    return bound_of_lanes(config, rounded_size(plan_of(config, cluster).lane_bytes));
+  return "  each partition: at most " + counted(config.unnamed.workers, "running record") + " and " +
+         std::to_string(config.unnamed.queue) + " queued; then the lane is held; after " +
          config::print_duration(lanes.pause_after) + " the lane is paused, and fetching stops\n";
 }
 
@@ -96,7 +97,7 @@ std::string requests(const Config& config) {
   std::string text;
   const bool one_each = config.lanes.order == config::Order::partition;
   for (const auto& pool : stages_of(config)) {
-    const auto requests = handler::resources_of(pool.handler.value_or(config.handler)).requests;
+    const auto requests = handler::resources_of(config.handler_of(pool)).requests;
     if (!requests) continue;
     const auto key = pool.named() ? "pools." + pool.name + ".workers" : "lanes.workers";
     text += "  requests" + of(pool) + ": at most " + std::to_string(requests->at_once) + " at a time";
@@ -219,8 +220,8 @@ std::string each_of(const config::Each& each) {
 }
 
 std::string limits_of(const Config& config, const Pool& pool) {
-  auto text = std::string(handler_of(pool.handler.value_or(config.handler)).name) + ", " + workers_of(pool) +
-              " and " + std::to_string(pool.queue) + " queued";
+  auto text = std::string(handler_of(config.handler_of(pool)).name) + ", " + workers_of(pool) + " and " +
+              std::to_string(pool.queue) + " queued";
   if (pool.retry_workers > 0) text += ", and " + std::to_string(pool.retry_workers) + " that run again";
   if (const auto rate = rate_of(pool.rate); !rate.empty()) text += "; at most " + rate + " in the process";
   text += each_of(pool.each);
@@ -262,7 +263,7 @@ std::string memory_of_compressed(const kafka::FetchLimits& fetch, bool by_decomp
 }
 
 std::string record_path(const Config& config) {
-  if (config.pools.empty()) return "";
+  if (!stages_of(config).front().named()) return "";
   std::vector<std::pair<std::string, std::string>> paths;
   for (const Pool* pool : entrances(config))
     paths.emplace_back(texts_of(config, *pool), stages_from(config, pool));

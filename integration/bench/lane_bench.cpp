@@ -263,7 +263,7 @@ void add_verbs(CLI::App& app, const Options& options) {
   });
   verb("overload", "more produced than can be done", [&options] {
     auto config = configuration(options, milliseconds(10));
-    config.lanes.workers = 5;
+    config.unnamed.workers = 5;
     run(config, [&](auto& service) { return overload(service, options); });
   });
   verb("plugin", "a plugin that does nothing",

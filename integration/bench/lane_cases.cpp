@@ -54,7 +54,7 @@ config::Config posting(const Options& options) {
   handler.connections = 4096;
   handler.batch.records = options.batch;
   auto config = with_handler(options, handler);
-  config.lanes.workers = options.workers;
+  config.unnamed.workers = options.workers;
   return config;
 }
 
@@ -63,7 +63,7 @@ config::Config writing(const Options& options) {
   handler.topic = options.to;
   handler.transactional = options.transactional;
   auto config = with_handler(options, handler);
-  config.lanes.queue = 4096;
+  config.unnamed.queue = 4096;
   if (options.transactional) config.commit = {milliseconds(100), 100000};
   return config;
 }
@@ -72,7 +72,7 @@ config::Config piping(const Options& options) {
   config::ExecSettings handler;
   handler.command = options.child;
   auto config = with_handler(options, handler);
-  config.lanes.workers = options.workers;
+  config.unnamed.workers = options.workers;
   return config;
 }
 

@@ -23,9 +23,6 @@ enum class NullKeys : std::uint8_t { unordered, ordered };
 enum class DrainQueued : std::uint8_t { finish, give_back };  // `finish`, `return` in the file
 
 struct Lanes {
-  std::uint32_t workers = 8;  ///< of one lane; with `adaptive`, the most in the process
-  AdaptiveLimit adaptive;
-  std::uint32_t queue = 256;
   Order order = Order::none;
   NullKeys null_keys = NullKeys::unordered;
   std::uint64_t memory = 256ULL << 20;
@@ -132,18 +129,21 @@ struct Config {
   bool allow_insecure = false;
   Lanes lanes;
   Route route;
+  /// By lanes.workers, lanes.queue and breaker: the defaults of named pools, and the only stage without them.
+  Pool unnamed;
   std::vector<Pool> pools;  ///< the named pools; stages_of() has those that records go through
   Commit commit;
   Ledger ledger;
   Rate rate;  ///< of the process
   Retry retry;
   DeadLetter dead_letter;
-  Breaker breaker;
   Journal journal;
   Admin admin;
   Log log;
   Trace trace;
 
+  /// The settings of the handler that does the work of `pool`.
+  const HandlerSettings& handler_of(const Pool& pool) const { return pool.handler ? *pool.handler : handler; }
   bool topics_by_pattern() const { return !topics.empty() && topics.front().starts_with('^'); }
   /// Of all topics that are listed by name; empty if no delays are configured.
   std::vector<std::string> retry_topics() const {

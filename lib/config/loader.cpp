@@ -12,8 +12,6 @@
 #include "config/load/application.h"
 #include "config/load/service_links.h"
 #include "config/load/settings_of_file.h"
-#include "config/pools/pool_path.h"
-#include "config/pools/pool_scope.h"
 #include "config/rules/rules.h"
 #include "config/schema/schema.h"
 #include "config/schema/trace_headers.h"
@@ -66,28 +64,20 @@ bool wants_dead_letters(const Settings& settings) {
          !settings.contains("dead_letter.topic");
 }
 
-/// Names of programs and files in the settings of the handler of `config`. `scope`: of its pool.
+/// Names of programs and files in the settings of the handlers.
 void resolve_files(Config& config, const Settings& settings, const Expected& expected, const Source& source,
-                   Problems& problems, const std::string& scope = "") {
-  const auto resolve = handler_of(config.handler).resolve;
-  if (resolve == nullptr) return;
+                   Problems& problems) {
   CommandPlace place;
   place.folder = std::filesystem::path(source.file).parent_path().string();
   if (const auto path = source.environment.find("PATH"); path != source.environment.end())
     place.path = path->second;
-  RuleContext rules(config, settings, expected, problems, scope);
-  resolve(config, place, rules);
-}
-
-void resolve_all_files(Config& config, const Settings& settings, const Expected& expected,
-                       const Source& source, Problems& problems) {
-  resolve_files(config, settings, expected, source, problems);
-  for (Pool& pool : config.pools) {
-    if (!pool.handler) continue;
-    Config one = config_of(config, pool);
-    resolve_files(one, settings, expected, source, problems, PoolPath{pool.name, ""}.scope());
-    pool.handler = one.handler;
-  }
+  const auto resolve = [&](HandlerSettings& handler, const Pool& pool) {
+    RuleContext rules(config, pool, settings, expected, problems);
+    if (const auto files = handler_of(handler).resolve) files(handler, place, rules);
+  };
+  resolve(config.handler, config.unnamed);
+  for (Pool& pool : config.pools)
+    if (pool.handler) resolve(*pool.handler, pool);
 }
 
 Loaded finish(bool read, std::vector<Setting> all, const Source& source, Problems& problems) {
@@ -107,11 +97,10 @@ Loaded finish(bool read, std::vector<Setting> all, const Source& source, Problem
     set_defaults(config, settings);
   if (read) {
     const Expected expected{{Layer::file, source.file, {}}, source.own_handler, source.complete};
-    if (source.runs_handler) resolve_all_files(config, settings, expected, source, problems);
+    if (source.runs_handler) resolve_files(config, settings, expected, source, problems);
     check_rules(config, settings, expected, problems);
   }
   order_pools(config.pools);
-  if (!uses_own_handler(config)) config.handler = *config.pools.front().handler;
   add_client_defaults(config);
   add_trace_headers(config, source.environment, problems);
   loaded.errors = problems.sorted();

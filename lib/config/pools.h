@@ -84,9 +84,13 @@ struct Pool {
   std::string then;     ///< the pool that gets the results of this one; empty: the record is finished here
   bool gather = false;  ///< gets one record with the results of all sub-jobs of a record
 
-  /// False for the only pool of a service without named pools (pools/pool_scope.h), which users know as the
-  /// lane's workers.
+  /// False for the only pool of a service without named pools, which users know as the lane's workers.
   bool named() const { return !name.empty(); }
+  /// The beginning of the names of its settings: "pools.critical."; empty for the unnamed pool, whose handler
+  /// is the service's.
+  std::string scope() const { return named() ? "pools." + name + "." : ""; }
+  /// Whether its handler's answers are results that go to another pool.
+  bool passes_on() const { return !then.empty(); }
 };
 
 }  // namespace laneway::config

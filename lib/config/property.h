@@ -2,8 +2,8 @@
 // again.
 //
 // The rows of the tables in schema/ and handlers/ are Properties. A row's Form has the type and the range,
-// and reads and prints a field; `access` is a generic lambda from a Config, const or not, to the field or to
-// a tuple of fields, so that the default of a setting is written only once, with the field. Pure, except for
+// and reads and prints a field; `access` is a generic lambda from a Scope, const or not, to the field or to a
+// tuple of fields, so that the default of a setting is written only once, with the field. Pure, except for
 // the properties with the form file(): they read the file when they are set.
 #pragma once
 
@@ -76,6 +76,20 @@ struct Form : Shape {
   Print print;
 };
 
+/// What a property is a setting of: the service with its unnamed pool, or one of the named pools, with the
+/// settings of its handler. Holds references.
+template <class Config, class Pool, class Handler>
+struct ScopeOf {
+  Config& config;
+  Pool& pool;
+  Handler& handler;
+};
+using Scope = ScopeOf<Config, Pool, HandlerSettings>;
+struct ConstScope : ScopeOf<const Config, const Pool, const HandlerSettings> {
+  ConstScope(const Config& config, const Pool& pool) : ScopeOf{config, pool, config.handler_of(pool)} {}
+  ConstScope(const Config& config) : ConstScope(config, config.unnamed) {}  // NOLINT: the service
+};
+
 struct Property : Shape {
   template <class Form, class Access>
   Property(std::string name_, Reload reload_, const Form& form, Access access, std::string description_,
@@ -85,25 +99,26 @@ struct Property : Shape {
         reload(reload_),
         description(std::move(description_)),
         example(std::move(example_)),
-        set([access, set_field = form.set](Config& config, const Node& node) -> std::optional<BadValue> {
-          return set_field(access(config), node);
+        set([access, set_field = form.set](const Scope& scope, const Node& node) {
+          return set_field(access(scope), node);
         }),
-        print(
-            [access, print_field = form.print](const Config& config) { return print_field(access(config)); }),
-        same([access](const Config& a, const Config& b) { return access(a) == access(b); }) {}
+        print([access, print_field = form.print](const ConstScope& scope) {
+          return print_field(access(scope));
+        }),
+        same([access](const ConstScope& a, const ConstScope& b) { return access(a) == access(b); }) {}
 
   std::string name;  ///< dotted: lanes.workers
   Reload reload;
   std::string description;  ///< one to three sentences
   std::string example;      ///< YAML, if no default is useful
   /// Sets the value, or returns why it is wrong.
-  std::function<std::optional<BadValue>(Config&, const Node&)> set;
+  std::function<std::optional<BadValue>(const Scope&, const Node&)> set;
   /// The value in force as YAML in one line.
-  std::function<std::string(const Config&)> print;
-  std::function<bool(const Config&, const Config&)> same;
+  std::function<std::string(const ConstScope&)> print;
+  std::function<bool(const ConstScope&, const ConstScope&)> same;
   /// Why this change needs a restart, although others of this setting do not; empty if it does not. Not set
   /// for settings whose changes are all alike.
-  std::function<std::string_view(const Config&, const Config&)> restart_for;
+  std::function<std::string_view(const ConstScope&, const ConstScope&)> restart_for;
 };
 
 using Rows = std::vector<Property>;
@@ -115,18 +130,21 @@ inline Rows joined(std::initializer_list<Rows> parts) {
   return table;
 }
 
-/// From a Config to one of its fields, and from any struct to two of its fields.
-#define AT(field) \
-  [](auto& config) -> auto& { return config.field; }
+/// From any struct to a field, from a Scope to a field of the Config or of the pool, and from any struct to
+/// two of its fields.
+#define IN(field) \
+  [](auto& whole) -> auto& { return whole.field; }
+#define AT(field) IN(config.field)
+#define OF_POOL(field) IN(pool.field)
 template <class One, class Other>
 auto both(One one, Other other) {
   return [=](auto& whole) { return std::tie(std::invoke(one, whole), std::invoke(other, whole)); };
 }
 
-/// The row of a setting whose change needs a restart only if `decisive` returns something else of the Config.
+/// The row of a setting whose change needs a restart only if `decisive` returns something else of the Scope.
 template <class Decisive>
 Property restarting(Property row, std::string_view reason, Decisive decisive) {
-  row.restart_for = [=](const Config& a, const Config& b) {
+  row.restart_for = [=](const ConstScope& a, const ConstScope& b) {
     return decisive(a) == decisive(b) ? std::string_view() : reason;
   };
   return row;

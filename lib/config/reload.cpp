@@ -17,9 +17,9 @@ Change change(std::string key, std::string before, std::string after, Reload rel
   return {std::move(key), std::move(before), std::move(after), std::string(reload.restart_reason())};
 }
 
-Change change_of(const Property& property, const std::string& scope, const Config& before,
-                 const Config& after) {
-  auto found = change(scope + property.name, property.print(before), property.print(after), property.reload);
+Change change_of(const Property& property, std::string key, const ConstScope& before,
+                 const ConstScope& after) {
+  auto found = change(std::move(key), property.print(before), property.print(after), property.reload);
   if (property.restart_for && found.restart.empty()) found.restart = property.restart_for(before, after);
   return found;
 }
@@ -44,14 +44,14 @@ void add_client_keys(const Config& before, const Config& after, std::vector<Chan
   }
 }
 
-/// The handlers of two configurations with one handler each. `scope`: of their pool.
-void add_handler_changes(const Config& before, const Config& after, const std::string& scope,
-                         std::vector<Change>& found) {
+void add_handler_changes(const ConstScope& before, const ConstScope& after, std::vector<Change>& found) {
+  const auto scope = before.pool.scope();
   const std::string name(handler_of(before.handler).name);
   const std::string new_name(handler_of(after.handler).name);
   if (name != new_name) return found.push_back(change(scope + "handler", name, new_name, handler_at_start));
   for (const Property& property : handler_of(before.handler).properties())
-    if (!property.same(before, after)) found.push_back(change_of(property, scope, before, after));
+    if (!property.same(before, after))
+      found.push_back(change_of(property, scope + property.name, before, after));
 }
 
 std::string names_of(const std::vector<Pool>& pools) {
@@ -65,16 +65,12 @@ void add_pool_changes(const Config& before, const Config& after, std::vector<Cha
   const auto now = names_of(after.pools);
   if (old != now) return found.push_back(change("pools", old, now, pools_at_start));
   for (std::size_t i = 0; i < before.pools.size(); ++i) {
-    const auto& name = before.pools[i].name;
-    const Config one = config_of(before, before.pools[i]);
-    const Config other = config_of(after, after.pools[i]);
+    const ConstScope one(before, before.pools[i]);
+    const ConstScope other(after, after.pools[i]);
     for (const Property& property : properties())
-      if (property.name.starts_with(pool_rows) && !property.same(one, other)) {
-        found.push_back(change_of(property, "", one, other));
-        found.back().key = name_in_pool(name, property.name);
-      }
-    if (before.pools[i].handler || after.pools[i].handler)
-      add_handler_changes(one, other, PoolPath{name, ""}.scope(), found);
+      if (property.name.starts_with(pool_rows) && !property.same(one, other))
+        found.push_back(change_of(property, name_in_pool(one.pool.name, property.name), one, other));
+    if (one.pool.handler || other.pool.handler) add_handler_changes(one, other, found);
   }
 }
 
@@ -83,10 +79,10 @@ void add_pool_changes(const Config& before, const Config& after, std::vector<Cha
 std::vector<Change> changes(const Config& before, const Config& after) {
   std::vector<Change> found;
   add_client_keys(before, after, found);
-  if (uses_own_handler(before) && uses_own_handler(after)) add_handler_changes(before, after, "", found);
+  if (uses_own_handler(before) && uses_own_handler(after)) add_handler_changes(before, after, found);
   for (const Property& property : properties()) {
     if (property.name.starts_with("handler.") || property.name.starts_with(pool_rows)) continue;
-    if (!property.same(before, after)) found.push_back(change_of(property, "", before, after));
+    if (!property.same(before, after)) found.push_back(change_of(property, property.name, before, after));
   }
   add_pool_changes(before, after, found);
   return found;

@@ -28,6 +28,12 @@ Reached optional(Result<std::string> reached) {
   return std::optional(std::move(reached).value());
 }
 
+/// The pool whose handler is made or checked.
+struct Asked {
+  const config::Config& config;
+  const config::Pool& pool;
+};
+
 /// The parameters of find_output_topics().
 struct OutputQuestion {
   const config::Config& config;
@@ -52,10 +58,8 @@ struct Row;
 template <>
 struct Row<config::LogSettings> : PlainRow {
   using Settings = config::LogSettings;
-  static Made make(const Settings&, const config::Config&) {
-    return std::unique_ptr<Handler>(new LogHandler);
-  }
-  static Status check(const Settings&, const config::Config&) { return {}; }
+  static Made make(const Settings&, const Asked&) { return std::unique_ptr<Handler>(new LogHandler); }
+  static Status check(const Settings&, const Asked&) { return {}; }
   static Reached reach(const Settings&, Duration) { return std::optional<std::string>(); }
   static Resources resources(const Settings&) { return {.workers = true}; }
 };
@@ -63,12 +67,8 @@ struct Row<config::LogSettings> : PlainRow {
 template <>
 struct Row<config::SimulateSettings> : PlainRow {
   using Settings = config::SimulateSettings;
-  static Made make(const Settings& settings, const config::Config&) {
-    return SimulateHandler::make(settings);
-  }
-  static Status check(const Settings& settings, const config::Config&) {
-    return SimulateHandler::check(settings);
-  }
+  static Made make(const Settings& settings, const Asked&) { return SimulateHandler::make(settings); }
+  static Status check(const Settings& settings, const Asked&) { return SimulateHandler::check(settings); }
   static Reached reach(const Settings&, Duration) { return std::optional<std::string>(); }
   static Resources resources(const Settings&) { return {.workers = true}; }
 };
@@ -76,10 +76,10 @@ struct Row<config::SimulateSettings> : PlainRow {
 template <>
 struct Row<config::HttpSettings> : PlainRow {
   using Settings = config::HttpSettings;
-  static Made make(const Settings& settings, const config::Config& config) {
-    return HttpHandler::make(settings, config::passes_on(config));
+  static Made make(const Settings& settings, const Asked& asked) {
+    return HttpHandler::make(settings, asked.pool.passes_on());
   }
-  static Status check(const Settings& settings, const config::Config&) {
+  static Status check(const Settings& settings, const Asked&) {
     const auto server = HttpHandler::check(settings);
     return server ? Status() : server.error();
   }
@@ -100,12 +100,10 @@ struct Row<config::HttpSettings> : PlainRow {
 template <>
 struct Row<config::ExecSettings> : PlainRow {
   using Settings = config::ExecSettings;
-  static Made make(const Settings& settings, const config::Config& config) {
-    return ExecHandler::make(settings, config::passes_on(config));
+  static Made make(const Settings& settings, const Asked& asked) {
+    return ExecHandler::make(settings, asked.pool.passes_on());
   }
-  static Status check(const Settings& settings, const config::Config&) {
-    return ExecHandler::check(settings);
-  }
+  static Status check(const Settings& settings, const Asked&) { return ExecHandler::check(settings); }
   static Reached reach(const Settings& settings, Duration timeout) {
     return optional(ExecHandler::reach(settings, timeout));
   }
@@ -119,8 +117,8 @@ struct Row<config::ExecSettings> : PlainRow {
 template <>
 struct Row<config::PluginSettings> : PlainRow {
   using Settings = config::PluginSettings;
-  static Made make(const Settings& settings, const config::Config&) { return PluginHandler::make(settings); }
-  static Status check(const Settings& settings, const config::Config&) {
+  static Made make(const Settings& settings, const Asked&) { return PluginHandler::make(settings); }
+  static Status check(const Settings& settings, const Asked&) {
     const auto file = check_plugin_file(settings.path);
     return file ? Status() : file.error();
   }
@@ -135,8 +133,12 @@ struct Row<config::PluginSettings> : PlainRow {
 template <>
 struct Row<config::ProduceSettings> : PlainRow {
   using Settings = config::ProduceSettings;
-  static Made make(const Settings&, const config::Config& config) { return ProduceHandler::make(config); }
-  static Status check(const Settings&, const config::Config& config) { return ProduceHandler::check(config); }
+  static Made make(const Settings& settings, const Asked& asked) {
+    return ProduceHandler::make(asked.config, settings);
+  }
+  static Status check(const Settings& settings, const Asked& asked) {
+    return ProduceHandler::check(asked.config, settings);
+  }
   static Reached reach(const Settings&, Duration) { return std::optional<std::string>(); }
   static OutputTopics outputs(const Settings& settings, const OutputQuestion& asked) {
     return find_produce_topics(asked.config, settings, asked.inputs, asked.directory, asked.timeout);
@@ -147,11 +149,11 @@ struct Row<config::ProduceSettings> : PlainRow {
 template <>
 struct Row<config::FanOutSettings> : PlainRow {
   using Settings = config::FanOutSettings;
-  static Made make(const Settings& settings, const config::Config& config) {
-    return FanOutHandler::make(settings, config::passes_on(config));
+  static Made make(const Settings& settings, const Asked& asked) {
+    return FanOutHandler::make(settings, asked.pool.passes_on());
   }
-  static Status check(const Settings& settings, const config::Config& config) {
-    return FanOutHandler::check(settings, config::passes_on(config));
+  static Status check(const Settings& settings, const Asked& asked) {
+    return FanOutHandler::check(settings, asked.pool.passes_on());
   }
   static Reached reach(const Settings&, Duration) { return std::optional<std::string>(); }
   static Resources resources(const Settings&) { return {.workers = true}; }
@@ -179,15 +181,17 @@ Libraries libraries_of(const std::variant<Settings...>*) {
 
 }  // namespace
 
-Made make_handler(const config::Config& config) {
-  return ask_row(config.handler, [&](auto row, const auto& settings) { return row.make(settings, config); });
+Made make_handler(const config::Config& config, const config::Pool& pool) {
+  const Asked asked{config, pool};
+  return ask_row(config.handler_of(pool),
+                 [&](auto row, const auto& settings) { return row.make(settings, asked); });
 }
 
 Status check_handler(const config::Config& config) {
   for (const auto& pool : config::stages_of(config)) {
-    const auto one = config_of(config, pool);
-    auto checked =
-        ask_row(one.handler, [&](auto row, const auto& settings) { return row.check(settings, one); });
+    const Asked asked{config, pool};
+    auto checked = ask_row(config.handler_of(pool),
+                           [&](auto row, const auto& settings) { return row.check(settings, asked); });
     if (!checked) return checked;
   }
   return {};
@@ -202,10 +206,10 @@ OutputTopics find_output_topics(const config::Config& config, const std::vector<
   const auto deadline = Deadline::in(timeout);
   std::vector<kafka::TopicInfo> all;
   for (const auto& pool : config::stages_of(config)) {
-    const auto one = config_of(config, pool);
-    const OutputQuestion asked{one, inputs, directory, std::max<Duration>(deadline.left(), milliseconds(1))};
-    auto found =
-        ask_row(one.handler, [&](auto row, const auto& settings) { return row.outputs(settings, asked); });
+    const OutputQuestion asked{config, inputs, directory,
+                               std::max<Duration>(deadline.left(), milliseconds(1))};
+    auto found = ask_row(config.handler_of(pool),
+                         [&](auto row, const auto& settings) { return row.outputs(settings, asked); });
     if (!found) return found;
     for (auto& topic : *found)
       if (std::none_of(all.begin(), all.end(), [&](const auto& known) { return known.name == topic.name; }))

@@ -1,5 +1,5 @@
 // The registry of the handlers: the functions that the rest of the program calls for a configured handler
-// (`config.handler`). registry.cpp has one row for each type of settings. It is the only list of handlers
+// (`Config::handler_of`). registry.cpp has one row for each type of settings. It is the only list of handlers
 // outside the module config, and does not compile without a row for each type in config::HandlerSettings.
 //
 // Ownership: the caller owns the handler that is made; the handler must outlive the pools that call it.
@@ -22,8 +22,9 @@
 
 namespace laneway::handler {
 
-/// Errors have kind configuration, and name the key or the system's reason.
-Result<std::unique_ptr<Handler>> make_handler(const config::Config& config);
+/// The handler of `pool`, which is one of the stages of `config`. Errors have kind configuration, and name
+/// the key or the system's reason.
+Result<std::unique_ptr<Handler>> make_handler(const config::Config& config, const config::Pool& pool);
 
 /// Checks the settings of all handlers, those of named pools too, without side effects: no handler is made,
 /// no code of the user runs, no server is contacted, and a transactional service with the same id continues.

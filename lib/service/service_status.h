@@ -35,9 +35,11 @@ struct ServiceStatus {
   std::vector<PoolStatus> pools;  ///< named pools; empty without any
   Readiness readiness;
   config::Lanes settings;
-  std::uint32_t cores = 1;          ///< processor cores that the process may use
-  Duration processor{};             ///< processor time that it has used
-  std::vector<std::string> advice;  ///< what to change, a line each (advice.h)
+  std::uint32_t workers = config::Pool{}.workers;  ///< lanes.workers
+  std::uint32_t queue = config::Pool{}.queue;      ///< lanes.queue
+  std::uint32_t cores = 1;                         ///< processor cores that the process may use
+  Duration processor{};                            ///< processor time that it has used
+  std::vector<std::string> advice;                 ///< what to change, a line each (advice.h)
 };
 
 }  // namespace laneway::service

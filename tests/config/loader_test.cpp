@@ -75,8 +75,8 @@ TEST_CASE("every value of a file reaches the Config") {
   CHECK(c.consumers == 2);
   CHECK(c.start_deadline == seconds(5));
   CHECK(c.allow_insecure);
-  CHECK(c.lanes.workers == 3);
-  CHECK(c.lanes.queue == 4);
+  CHECK(c.unnamed.workers == 3);
+  CHECK(c.unnamed.queue == 4);
   CHECK(c.lanes.order == Order::key);
   CHECK(c.lanes.null_keys == NullKeys::ordered);
   CHECK(c.lanes.memory == 2 << 20);
@@ -99,7 +99,7 @@ TEST_CASE("every value of a file reaches the Config") {
 TEST_CASE("a key that the file leaves out has its default") {
   const auto result = loaded(base + "lanes:\n");
   REQUIRE(report(result.errors) == "");
-  CHECK(result.config->lanes.workers == 8);
+  CHECK(result.config->unnamed.workers == 8);
   CHECK(result.config->client("auto.offset.reset") == "earliest");
   CHECK(result.config->kafka.at("auto.offset.reset").origin == "default");
 }
@@ -128,8 +128,8 @@ TEST_CASE("--set overrides the environment, which overrides the file") {
       loaded(text, {{"LANEWAY_LANES__QUEUE", "2"}, {"LANEWAY_LANES__DRAIN", "2s"}, {"PATH", "/bin"}},
              {"lanes.drain=3s"});
   REQUIRE(report(result.errors) == "");
-  CHECK(result.config->lanes.workers == 1);
-  CHECK(result.config->lanes.queue == 2);
+  CHECK(result.config->unnamed.workers == 1);
+  CHECK(result.config->unnamed.queue == 2);
   CHECK(result.config->lanes.drain == seconds(3));
 }
 

@@ -76,8 +76,8 @@ TEST_CASE("pools can have handlers of their own, and the service then needs no h
   CHECK(std::holds_alternative<LogSettings>(*config.pools[1].handler));
   const auto stages = stages_of(config);
   REQUIRE(stages.size() == 2);
-  CHECK(passes_on(config_of(config, stages[0])));
-  CHECK_FALSE(passes_on(config_of(config, stages[1])));
+  CHECK(stages[0].passes_on());
+  CHECK_FALSE(stages[1].passes_on());
   CHECK(names(errors_of(no_handler + "pools:\n  a: { handler: { http: {} } }\n"),
               "pools.a.handler.http.url: this key is missing"));
   CHECK(names(with_pools("  a: { handler: log }\n"), "each pool has a handler of its own"));

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "base/mutex.h"
-#include "config/config.h"
+#include "config/pools/pool_scope.h"
 #include "eventually.h"
-#include "handler/handler.h"
+#include "handler/registry.h"
 
 namespace laneway::handler {
 
@@ -122,6 +122,11 @@ inline config::Config config_with(config::HandlerSettings settings) {
   config::Config config;
   config.handler = std::move(settings);
   return config;
+}
+
+/// The handler of the first stage.
+inline Result<std::unique_ptr<Handler>> make_handler(const config::Config& config) {
+  return make_handler(config, config::stages_of(config).front());
 }
 
 /// The outcome of one record.

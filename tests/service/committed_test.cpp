@@ -96,7 +96,7 @@ TEST_CASE("a member that still asks for committed offsets can stop and leave its
 
 TEST_CASE("a commit whose completion map is too long for the brokers is repeated with a shorter map") {
   World world(1);
-  world.config.breaker.failures = 0;  // half of the records fail
+  world.config.unnamed.breaker.failures = 0;  // half of the records fail
   world.config.retry.backoff = std::chrono::hours(1);
   world.config.retry.max_backoff = std::chrono::hours(1);
   const auto service = world.started([](const handler::Attempt& attempt) {

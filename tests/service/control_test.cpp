@@ -126,8 +126,8 @@ TEST_CASE("a record that fails again and again is skipped, and its partition's c
   CHECK(metric(*service, "dead_letters_total", "skipped") == 1);
   const auto status = service->status();
   CHECK(status.lanes.at(0).view.dead_letters == 1);
-  CHECK(status.lanes.at(0).view.workers == world.config.lanes.workers);
-  CHECK(status.lanes.at(0).view.queue_capacity == world.config.lanes.queue);
+  CHECK(status.lanes.at(0).view.workers == world.config.unnamed.workers);
+  CHECK(status.lanes.at(0).view.queue_capacity == world.config.unnamed.queue);
   CHECK(status.totals.assigned == 1);
   CHECK(status.totals.lost == 0);
   CHECK(status.totals.commits > 0);
@@ -230,8 +230,8 @@ TEST_CASE("a service is not ready while a record holds its lane for too long, ev
   World world(1);
   world.timeout = std::chrono::hours(1);
   world.config.admin.ready.stall = seconds(1);
-  world.config.lanes.workers = 2;
-  world.config.lanes.queue = 2000;
+  world.config.unnamed.workers = 2;
+  world.config.unnamed.queue = 2000;
   world.config.lanes.max_incomplete = 1000;
   Gate gate;
   std::atomic<std::int64_t> allowed{0};
@@ -262,8 +262,8 @@ TEST_CASE("a service is not ready while a record holds its lane for too long, ev
 TEST_CASE("a service whose workers are all busy gets the advice to add workers") {
   World world(1);
   world.advice_after = seconds(2);
-  world.config.lanes.workers = 8;
-  world.config.lanes.queue = 2000;
+  world.config.unnamed.workers = 8;
+  world.config.unnamed.queue = 2000;
   std::atomic<std::int64_t> allowed{0};
   world.produce(1500);
   const auto service = world.started([&](const handler::Attempt& attempt) {

@@ -63,7 +63,7 @@ TEST_CASE("a record that can never work is in the dead-letter topic when its off
   for (const auto family : {config::DeadLetterHeaders::spring, config::DeadLetterHeaders::connect}) {
     FailingWorld world;
     world.config.dead_letter.headers = family;
-    world.config.breaker.failures = 0;  // the last twenty records may fail in a row, as in an outage
+    world.config.unnamed.breaker.failures = 0;  // the last twenty records may fail in a row, as in an outage
     world.produce(100);
     const auto service = world.started([](const handler::Attempt& attempt) {
       if (attempt.record.offset() % 10 == 0) return Outcome::reject("of no use");
@@ -119,7 +119,7 @@ TEST_CASE("the dead letter of an old record has the time of writing, and the old
 
 TEST_CASE("an outage opens the breaker, gives up nothing, and ends with every record done once") {
   FailingWorld world;
-  world.config.breaker.probe = milliseconds(100);
+  world.config.unnamed.breaker.probe = milliseconds(100);
   std::atomic<bool> out{true};
   std::atomic<int> asked{0};
   world.produce(300);
@@ -143,7 +143,7 @@ TEST_CASE("an outage opens the breaker, gives up nothing, and ends with every re
 
 TEST_CASE("a lane's last error is past after an outage, and present during the outage") {
   FailingWorld world;
-  world.config.breaker.probe = milliseconds(100);
+  world.config.unnamed.breaker.probe = milliseconds(100);
   std::atomic<bool> out{true};
   world.produce(100);
   const auto service = world.started(
@@ -238,7 +238,7 @@ TEST_CASE("a service does not consume its own dead letters, whatever its pattern
 
 TEST_CASE("a stream in which every record fails holds, and an operator can declare the records bad") {
   FailingWorld world;
-  world.config.breaker.probe = milliseconds(50);
+  world.config.unnamed.breaker.probe = milliseconds(50);
   world.produce(20);
   Gate breaker_open;  // otherwise one record alone could use up its attempts before another record has failed
   std::atomic<int> failed{0};
@@ -257,7 +257,7 @@ TEST_CASE("a stream in which every record fails holds, and an operator can decla
   CHECK(reasons.front().text.find("fails for 100 % of calls: HTTP 500") != std::string::npos);
   CHECK(reasons.front().text.find("no call has succeeded since the start") != std::string::npos);
   auto wanted = world.config;
-  wanted.breaker.failures = 0;
+  wanted.unnamed.breaker.failures = 0;
   REQUIRE(service->change(wanted));
   CHECK(eventually([&] { return world.committed_offsets() == world.ends(); }));
   CHECK(world.dead_letters(*service) == 40);
@@ -283,7 +283,7 @@ TEST_CASE("a record that fails among others moves to its retry topics, and its p
   REQUIRE(world.cluster->create_topic("orders-retry-300ms", 2));
   REQUIRE(world.cluster->create_topic("orders-retry-1s", 2));
   world.config.retry.topics = {{"300ms", milliseconds(300)}, {"1s", seconds(1)}};
-  world.config.breaker.probe = milliseconds(50);
+  world.config.unnamed.breaker.probe = milliseconds(50);
   world.produce(50);
   Gate gate;
   const auto service = world.started([&](const handler::Attempt& attempt) {
@@ -320,7 +320,7 @@ TEST_CASE("a foreign record in a retry topic ends in the dead-letter topic of it
   FailingWorld world;
   REQUIRE(world.cluster->create_topic("orders-retry-300ms", 2));
   world.config.retry.topics = {{"300ms", milliseconds(300)}};
-  world.config.breaker.probe = milliseconds(50);
+  world.config.unnamed.breaker.probe = milliseconds(50);
   world.produce(5, "orders-retry-300ms");
   const auto service = world.started([](const handler::Attempt& attempt) {
     return attempt.record.topic() == "orders" ? Outcome::done() : Outcome::retry("no");

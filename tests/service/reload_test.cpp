@@ -21,14 +21,14 @@ TEST_CASE("settings change repeatedly while the service runs, and no record is l
   const auto rebalances = metric(*service, "rebalances_total");
   for (std::uint32_t i = 0; i < 40; ++i) {
     auto wanted = world.config;
-    wanted.lanes.workers = 1 + i % 9;
-    wanted.lanes.queue = i * 7 % 50;
+    wanted.unnamed.workers = 1 + i % 9;
+    wanted.unnamed.queue = i * 7 % 50;
     wanted.lanes.max_incomplete = 50 + i;
     wanted.rate.records = i % 3 == 0 ? 100000 : 0;
-    wanted.breaker.failures = i % 4;
+    wanted.unnamed.breaker.failures = i % 4;
     wanted.commit.every = 1 + i;
     REQUIRE(service->change(wanted));
-    CHECK(service->settings()->lanes.workers == wanted.lanes.workers);
+    CHECK(service->settings()->unnamed.workers == wanted.unnamed.workers);
     world.produce(10);
   }
   CHECK(eventually([&] { return world.history.done_in_all() == world.produced(); }));
@@ -42,7 +42,7 @@ TEST_CASE("settings change repeatedly while the service runs, and no record is l
 TEST_CASE("a service that has not started, or that stops, changes nothing") {
   World world(1);
   auto wanted = world.config;
-  wanted.lanes.workers = 3;
+  wanted.unnamed.workers = 3;
   const auto service = world.service();
   const auto early = service->change(wanted);
   REQUIRE_FALSE(early);
@@ -50,9 +50,9 @@ TEST_CASE("a service that has not started, or that stops, changes nothing") {
   REQUIRE(service->start());
   CHECK(service->change(wanted));
   service->stop();
-  wanted.lanes.workers = 5;
+  wanted.unnamed.workers = 5;
   CHECK_FALSE(service->change(wanted));
-  CHECK(service->settings()->lanes.workers == 3);
+  CHECK(service->settings()->unnamed.workers == 3);
   CHECK_FALSE(service->wait().stuck);
 }
 
@@ -78,7 +78,7 @@ TEST_CASE("a changed drain applies to the next stop") {
 
 TEST_CASE("a breaker that is turned on opens, and one that is turned off holds nothing any more") {
   World world(1);
-  world.config.breaker = {.failures = 0, .probe = std::chrono::hours(1)};
+  world.config.unnamed.breaker = {.failures = 0, .probe = std::chrono::hours(1)};
   world.config.retry.max_backoff = milliseconds(50);
   std::atomic<bool> out{true};
   world.produce(20);
@@ -89,7 +89,7 @@ TEST_CASE("a breaker that is turned on opens, and one that is turned off holds n
   CHECK(metric(*service, "breaker_state") == 0);
   CHECK(eventually([&] { return metric(*service, "downstream_calls_total", "other_failure") > 0; }));
   auto wanted = world.config;
-  wanted.breaker.failures = 1;
+  wanted.unnamed.breaker.failures = 1;
   REQUIRE(service->change(wanted));
   CHECK(eventually([&] { return metric(*service, "breaker_state") == 2; }));
   out = false;

@@ -84,8 +84,8 @@ class Asynchronous final : public handler::Handler {
 TEST_CASE("the metrics show that every slot is busy, with threads and without") {
   World world(1);
   world.rebalance_soon();
-  world.config.lanes.workers = 4;
-  world.config.lanes.queue = 2;
+  world.config.unnamed.workers = 4;
+  world.config.unnamed.queue = 2;
   world.produce(20);
   const auto busy = [](const Service& service) {
     return metric(service, "pool_slots") == 4 && metric(service, "pool_slots_active") == 4 &&
@@ -356,7 +356,7 @@ TEST_CASE("failed records are retried, and records that never work commit nothin
 TEST_CASE("commits and drains are measured, and a record that outlasts its drain is abandoned") {
   World world(1);
   world.most_per_task = 1;
-  world.config.lanes.workers = 2;
+  world.config.unnamed.workers = 2;
   world.config.lanes.drain = milliseconds(100);
   world.produce(5);
   const auto service = world.started(all_but(0, 3));
@@ -378,7 +378,7 @@ TEST_CASE("a service has every metric of the table, with its labels") {
   World world(1);
   REQUIRE(world.cluster->create_topic("orders-dlt", 1));
   world.config.dead_letter.topic = "{topic}-dlt";
-  world.config.lanes.adaptive = {config::LimitAlgorithm::vegas, 1};
+  world.config.unnamed.adaptive = {config::LimitAlgorithm::vegas, 1};
   world.config.journal.file = "/dev/null";
   world.produce(1);
   const auto service = world.started([](const handler::Attempt&) { return Outcome::reject("of no use"); });
@@ -421,6 +421,6 @@ TEST_CASE("a process with very many partitions has series of the first ones and 
       CHECK(family.samples.size() == telemetry::partitions_with_series + 1);
       CHECK(family.samples.back().labels.at(1).second == telemetry::the_others);
     }
-  CHECK(metric(*service, "pool_queue_capacity") == 300 * world.config.lanes.queue);
+  CHECK(metric(*service, "pool_queue_capacity") == 300 * world.config.unnamed.queue);
   stop_cleanly(*service);
 }

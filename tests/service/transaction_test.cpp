@@ -24,7 +24,7 @@ struct Copying : World {
     handler.partition = config::ProduceSettings::Partition::keep;
     handler.transactional = true;
     config.handler = handler;
-    config.breaker.probe = milliseconds(100);
+    config.unnamed.breaker.probe = milliseconds(100);
   }
 
   std::unique_ptr<Service> copy() {

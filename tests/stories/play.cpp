@@ -128,7 +128,7 @@ void Play::set_pools(config::Config& config) const {
   second.name = "second";
   first.workers = second.workers = story_.workers;
   first.queue = second.queue = story_.queue;
-  first.breaker = second.breaker = config.breaker;
+  first.breaker = second.breaker = config.unnamed.breaker;
   if (story_.pools == Pools::stages) {
     first.then = "second";
   } else {
@@ -158,8 +158,8 @@ config::Config Play::config(const std::string& member) const {
   config.topics = {story_.pattern ? "^" + facts_.source() + letters + "$" : facts_.source()};
   config.consumers = story_.consumers;
   config.lanes.order = story_.bug == Bug::order_is_ignored ? config::Order::none : story_.order;
-  config.lanes.workers = story_.workers + (story_.bug == Bug::more_workers_than_allowed ? 2 : 0);
-  config.lanes.queue = story_.queue;
+  config.unnamed.workers = story_.workers + (story_.bug == Bug::more_workers_than_allowed ? 2 : 0);
+  config.unnamed.queue = story_.queue;
   config.lanes.memory = static_cast<std::uint64_t>(story_.memory_mib) << 20;
   if (story_.bug == Bug::more_memory_than_allowed) config.lanes.memory = 1ULL << 30;
   config.admin.ready.stall = milliseconds(story_.stall_ms);
@@ -176,7 +176,7 @@ config::Config Play::config(const std::string& member) const {
   if (story_.dead_letters) config.dead_letter.topic = "{topic}-dlt";
   config.dead_letter.max_rate = 0;
   if (story_.retry_topics) config.retry.topics = {{"100ms", milliseconds(100)}, {"400ms", milliseconds(400)}};
-  config.breaker.probe = milliseconds(200);
+  config.unnamed.breaker.probe = milliseconds(200);
   set_pools(config);
   if (story_.work == Work::produce || story_.work == Work::transactional) {
     config::ProduceSettings produce;
@@ -407,10 +407,10 @@ void Play::of_operators(const Fault& fault) {
 void Play::reload(const Fault& fault) {
   for (auto* member : running()) {
     auto wanted = config(member->name);
-    wanted.lanes.workers = 1 + fault.choice % 8;
-    wanted.lanes.queue = 1 + fault.choice % 100;
+    wanted.unnamed.workers = 1 + fault.choice % 8;
+    wanted.unnamed.queue = 1 + fault.choice % 100;
     wanted.commit.every = 1 + fault.choice % 1000;
-    if (story_.pools == Pools::none) facts_.allow_workers(wanted.lanes.workers);
+    if (story_.pools == Pools::none) facts_.allow_workers(wanted.unnamed.workers);
     (void)member->service->change(wanted);
   }
 }

@@ -180,8 +180,8 @@ std::string status_json(const service::ServiceStatus& status, const std::string&
   json["rebalances"] = {{"assigned", totals.assigned}, {"revoked", totals.revoked}, {"lost", totals.lost}};
   json["commits"] = {{"succeeded", totals.commits}, {"failed", totals.commits_failed}};
   json["dead_letters"] = totals.dead_letters;
-  json["settings"] = {{"workers", status.settings.workers},
-                      {"queue", status.settings.queue},
+  json["settings"] = {{"workers", status.workers},
+                      {"queue", status.queue},
                       {"memory_bytes", status.settings.memory},
                       {"drain_seconds", rounded(status.settings.drain)}};
   json["processors"] = {{"count", status.cores}, {"seconds", rounded(status.processor)}};

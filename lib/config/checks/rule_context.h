@@ -3,7 +3,6 @@
 #pragma once
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "config/checks/connection_rules.h"
@@ -21,15 +20,14 @@ struct Expected {
 
 class RuleContext {
  public:
-  /// `scope`: the rules are about the handler of a pool, whose keys begin with "pools.critical."; `config`
-  /// has this handler (pools/pool_scope.h).
-  RuleContext(const Config& config, const Settings& settings, const Expected& expected, Problems& problems,
-              std::string scope = "")
+  /// Keys of a handler are those of the handler of `pool`; the unnamed pool has the service's.
+  RuleContext(const Config& config, const Pool& pool, const Settings& settings, const Expected& expected,
+              Problems& problems)
       : config_(config),
         settings_(settings),
         expected_(expected),
         problems_(problems),
-        scope_(std::move(scope)) {}
+        scope_(pool.scope()) {}
 
   const Config& config() const { return config_; }
   /// The program does the work of every record that no pool has a handler for.

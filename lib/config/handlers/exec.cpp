@@ -41,14 +41,14 @@ Rows exec_properties() {
   });
 }
 
-void check_exec(RuleContext& rules) {
-  if (std::get<ExecSettings>(rules.config().handler).command.empty())
+void check_exec(const HandlerSettings& handler, RuleContext& rules) {
+  if (std::get<ExecSettings>(handler).command.empty())
     rules.require_of_handler("handler.exec.command",
                              "a program and its arguments, such as [python3, handler.py]");
 }
 
-void resolve_exec(Config& config, const CommandPlace& place, RuleContext& rules) {
-  auto& command = std::get<ExecSettings>(config.handler).command;
+void resolve_exec(HandlerSettings& handler, const CommandPlace& place, RuleContext& rules) {
+  auto& command = std::get<ExecSettings>(handler).command;
   if (rules.concern("handler.exec.command")) return;
   if (const auto problem = resolve_command(command, place))
     rules.refuse({"handler.exec.command"}, problem->what, problem->hint);

@@ -28,8 +28,8 @@ Rows fan_out_properties() {
   });
 }
 
-void check_fan_out(RuleContext& rules) {
-  if (std::get<FanOutSettings>(rules.config().handler).subscribers.empty())
+void check_fan_out(const HandlerSettings& handler, RuleContext& rules) {
+  if (std::get<FanOutSettings>(handler).subscribers.empty())
     rules.require_of_handler("handler.fan_out.subscribers", "the file with the subscribers");
 }
 

@@ -59,15 +59,16 @@ struct HandlerTraits {
 struct HandlerSchema {
   std::string_view name;  ///< its keys stand below handler.<name>
   Rows (*properties)();
-  /// Finds missing and contradicting keys; nullptr if the handler has no such rules. This function and the
-  /// next ones get a Config with this handler, as do the properties.
-  void (*check)(RuleContext& rules) = nullptr;
+  /// Finds missing and contradicting keys; nullptr if the handler has no such rules. `handler` of this
+  /// function and the next ones are settings of this handler.
+  void (*check)(const HandlerSettings& handler, RuleContext& rules) = nullptr;
   /// Settings that are allowed but rarely intended.
-  std::vector<std::string> (*warnings)(const Config& config) = nullptr;
-  /// Changes the defaults of keys that are not in `settings`, if other keys require it.
+  std::vector<std::string> (*warnings)(const HandlerSettings& handler, const Config& config) = nullptr;
+  /// Changes the defaults of keys that are not in `settings`, if other keys of the service's handler require
+  /// it.
   void (*set_dependent_defaults)(Config& config, const Settings& settings) = nullptr;
   /// Replaces names of programs and files in the settings by their absolute paths, or refuses them.
-  void (*resolve)(Config& config, const CommandPlace& place, RuleContext& rules) = nullptr;
+  void (*resolve)(HandlerSettings& handler, const CommandPlace& place, RuleContext& rules) = nullptr;
   HandlerTraits traits;
   ReferenceSection section = {};
   HandlerSettings defaults = {};  ///< handlers() sets it
@@ -81,8 +82,8 @@ struct HandlerRow : Property {
              std::string example_ = "")
       : Property(
             std::move(name_), handler_at_start, form,
-            [access](auto& config) -> decltype(auto) {
-              return std::invoke(access, std::get<Settings>(config.handler));
+            [access](auto& scope) -> decltype(auto) {
+              return std::invoke(access, std::get<Settings>(scope.handler));
             },
             std::move(description_), std::move(example_)) {}
 };

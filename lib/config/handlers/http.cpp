@@ -109,15 +109,15 @@ Rows request_rows() {
 
 Rows batch_rows() {
   return rows_of<HttpSettings>({
-      {"handler.http.batch.records", count(0, 10000), AT(batch.records),
+      {"handler.http.batch.records", count(0, 10000), IN(batch.records),
        "Maximum number of records in one request. 0 sends each record's value as a request of its own. Above "
        "0 a request has a list of records, and its answer may have a list of verdicts."},
-      {"handler.http.batch.linger", duration(Duration::zero(), seconds(60)), AT(batch.linger),
+      {"handler.http.batch.linger", duration(Duration::zero(), seconds(60)), IN(batch.linger),
        "How long the first record of a request waits for other records."},
-      {"handler.http.batch.bytes", size(1, 1ULL << 30), AT(batch.bytes),
+      {"handler.http.batch.bytes", size(1, 1ULL << 30), IN(batch.bytes),
        "A request that has reached this size takes no more records."},
       {"handler.http.batch.format",
-       choice<BatchFormat>({{"json", BatchFormat::json}, {"ndjson", BatchFormat::ndjson}}), AT(batch.format),
+       choice<BatchFormat>({{"json", BatchFormat::json}, {"ndjson", BatchFormat::ndjson}}), IN(batch.format),
        "The body of a request with several records: one JSON array, or one line per record."},
   });
 }
@@ -137,8 +137,8 @@ void check_subscribers(const HttpSettings& http, RuleContext& rules) {
                  "give each subscriber a secret in the file of subscribers");
 }
 
-void check_http(RuleContext& rules) {
-  const auto& http = std::get<HttpSettings>(rules.config().handler);
+void check_http(const HandlerSettings& handler, RuleContext& rules) {
+  const auto& http = std::get<HttpSettings>(handler);
   if (!http.subscribers.empty()) return check_subscribers(http, rules);
   if (http.url.empty())
     rules.require_of_handler("handler.http.url",
@@ -155,8 +155,8 @@ void check_http(RuleContext& rules) {
                  "remove one of the two");
 }
 
-std::vector<std::string> warnings_about_http(const Config& config) {
-  const auto& http = std::get<HttpSettings>(config.handler);
+std::vector<std::string> warnings_about_http(const HandlerSettings& handler, const Config&) {
+  const auto& http = std::get<HttpSettings>(handler);
   if (!lower(http.url).starts_with("http://") || is_loopback(http.url)) return {};
   const bool in_url = has_login(http.url);
   if (http.authorization_file.empty() && !in_url) return {};

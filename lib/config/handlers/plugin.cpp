@@ -37,8 +37,8 @@ Rows plugin_properties() {
   });
 }
 
-void check_plugin(RuleContext& rules) {
-  if (std::get<PluginSettings>(rules.config().handler).path.empty())
+void check_plugin(const HandlerSettings& handler, RuleContext& rules) {
+  if (std::get<PluginSettings>(handler).path.empty())
     rules.require_of_handler("handler.plugin.library", "the absolute path of the plugin's shared library");
 }
 

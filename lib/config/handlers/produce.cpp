@@ -201,8 +201,8 @@ void check_producer_connection(const ProduceSettings& produce, RuleContext& rule
     rules.refuse({"handler.produce.kafka"}, problem.keys.front() + ": " + problem.what, problem.hint);
 }
 
-void check_produce(RuleContext& rules) {
-  const auto& produce = std::get<ProduceSettings>(rules.config().handler);
+void check_produce(const HandlerSettings& handler, RuleContext& rules) {
+  const auto& produce = std::get<ProduceSettings>(handler);
   const bool named = !produce.topic_header.empty() || !produce.topic_field.empty();
   if (produce.topic.empty() && !named)
     rules.require_of_handler("handler.produce.topic",
@@ -230,8 +230,8 @@ void check_produce(RuleContext& rules) {
   check_producer_connection(produce, rules);
 }
 
-std::vector<std::string> warnings_about_produce(const Config& config) {
-  const auto& produce = std::get<ProduceSettings>(config.handler);
+std::vector<std::string> warnings_about_produce(const HandlerSettings& handler, const Config& config) {
+  const auto& produce = std::get<ProduceSettings>(handler);
   if (!produce.other_cluster() && !produce.client.contains("security.protocol")) return {};
   const auto warning = unencrypted(client_of_producer(config.kafka, produce.client),
                                    "handler.produce.kafka: security.protocol");

@@ -39,11 +39,10 @@ bool about_handler(const std::string& key) { return key == "handler" || key.star
 /// Puts settings into a Config, one after the other.
 class Application {
  public:
-  /// `scope`: the beginning of the names of the settings that are put in, "pools.critical."; empty for the
-  /// settings of the service, without those of the pools. With a scope, `config` has this pool only, and the
-  /// handler of the pool becomes the handler of `config`.
-  Application(Config& config, Problems& problems, std::string scope = "")
-      : config_(config), problems_(problems), scope_(std::move(scope)) {}
+  /// The settings of `pool`; for the unnamed pool all of the service, without those of the named pools.
+  /// `handler`: of the pool.
+  Application(Config& config, Pool& pool, HandlerSettings& handler, Problems& problems)
+      : to_{config, pool, handler}, problems_(problems), scope_(pool.scope()) {}
 
   void apply(const Settings& settings) {
     std::vector<const Setting*> own;
@@ -56,7 +55,7 @@ class Application {
         apply_client_key(path.substr(6), *setting);
       } else if (const Property* property = find_property(path);
                  property != nullptr && applies(local(*setting))) {
-        if (const auto bad = property->set(config_, setting->value))
+        if (const auto bad = property->set(to_, setting->value))
           complain(*setting, *bad, property->expects + list_hint(*property, *setting));
       }
     }
@@ -103,7 +102,7 @@ class Application {
                "one of " + join(handler_names(), ", ") + ", with the settings of the handler below it");
     } else if (chosen_.empty()) {
       chosen_ = name;
-      config_.handler = handler->defaults;
+      to_.handler = handler->defaults;
     } else if (chosen_ != name && !refused_second_) {
       refused_second_ = true;
       const std::string one = scope_.empty() ? "a service has one handler" : "a pool has one handler";
@@ -126,11 +125,11 @@ class Application {
       problems_.add(setting.place, setting.path, found_message(setting.value, safe.error().message),
                     safe.error().hint);
     } else {
-      config_.kafka[name] = {setting.value.text, setting.place.text(), key->secret};
+      to_.config.kafka[name] = {setting.value.text, setting.place.text(), key->secret};
     }
   }
 
-  Config& config_;
+  const Scope to_;
   Problems& problems_;
   const std::string scope_;
   std::string chosen_;
@@ -143,10 +142,9 @@ void size_stages(Config& config, const Settings& settings) {
   for (Pool& pool : config.pools) {
     const bool stage = std::any_of(config.pools.begin(), config.pools.end(),
                                    [&](const Pool& before) { return before.then == pool.name; });
-    const auto scope = PoolPath{pool.name, ""}.scope();
-    if (settings.contains(scope + "workers")) continue;
-    if (stage && !settings.contains(scope + "total") &&
-        handler_of(pool.handler.value_or(config.handler)).traits.occupies == Occupies::core)
+    if (settings.contains(pool.scope() + "workers")) continue;
+    if (stage && !settings.contains(pool.scope() + "total") &&
+        handler_of(config.handler_of(pool)).traits.occupies == Occupies::core)
       pool.total = cores();
     if (pool.total == 0) continue;
     pool.workers = std::min(pool.workers, pool.total);
@@ -165,16 +163,16 @@ std::vector<std::string> pools_of_file(const std::vector<Setting>& settings) {
 
 void apply_settings(Config& config, const Settings& settings, const std::vector<std::string>& pools,
                     Problems& problems) {
-  Application(config, problems).apply(settings);
+  Application(config, config.unnamed, config.handler, problems).apply(settings);
   for (const std::string& name : pools) {
     if (find_pool(config, name) != nullptr) continue;  // a key that is written twice
-    Config scope = config;
-    scope.pools = {unnamed_pool(config)};
-    scope.pools.front().name = name;
-    Application application(scope, problems, PoolPath{name, ""}.scope());
+    Pool pool = config.unnamed;
+    pool.name = name;
+    HandlerSettings handler;
+    Application application(config, pool, handler, problems);
     application.apply(settings);
-    if (application.has_handler()) scope.pools.front().handler = scope.handler;
-    config.pools.push_back(std::move(scope.pools.front()));
+    if (application.has_handler()) pool.handler = std::move(handler);
+    config.pools.push_back(std::move(pool));
   }
   size_stages(config, settings);
 }

@@ -100,28 +100,29 @@ constexpr const char* introduction =
 # bootstrap.servers and group.id are required.
 )";
 
-/// The handler of `config` and its keys, below `scope`.
-void print_handler(Writer& writer, const Config& config, const std::string& scope) {
-  const auto& handler = handler_of(config.handler);
+/// The handler of the pool and its keys.
+void print_handler(Writer& writer, const ConstScope& scope) {
+  const auto& handler = handler_of(scope.handler);
   const auto rows = handler.properties();
-  if (rows.empty()) writer.write(scope + "handler", std::string(handler.name));
-  for (const Property& property : rows) writer.write(scope + property.name, property.print(config));
+  const auto begin = scope.pool.scope();
+  if (rows.empty()) writer.write(begin + "handler", std::string(handler.name));
+  for (const Property& property : rows) writer.write(begin + property.name, property.print(scope));
 }
 
 void print_pools(Writer& writer, const Config& config) {
   for (const Pool& pool : config.pools) {
-    const Config one = config_of(config, pool);
+    const ConstScope scope(config, pool);
     for (const Property& property : properties())
       if (property.name.starts_with(pool_rows))
-        writer.write(name_in_pool(pool.name, property.name), property.print(one));
-    if (pool.handler) print_handler(writer, one, PoolPath{pool.name, ""}.scope());
+        writer.write(name_in_pool(pool.name, property.name), property.print(scope));
+    if (pool.handler) print_handler(writer, scope);
   }
 }
 
 /// The sections that have no defaults to show.
 bool is_off(const Config& config, const std::string& name) {
   if (name.starts_with(pool_rows)) return true;
-  return config.pools.empty() && name.starts_with("route.");
+  return name.starts_with("route.") && !stages_of(config).front().named();
 }
 
 }  // namespace
@@ -135,7 +136,7 @@ std::string print(const Config& config) {
   for (const Property& property : properties()) {
     const bool of_handler = property.name.starts_with("handler.");
     if (of_handler && !handler_printed) {
-      print_handler(writer, config, "");
+      print_handler(writer, config);
       handler_printed = true;
     }
     if (!of_handler && !is_off(config, property.name)) writer.write(property.name, property.print(config));
@@ -153,7 +154,6 @@ std::string reference() {
     const auto group = split(property.name, ".");
     const std::string handler = group.front() == "handler" ? group[1] : "http";
     config.handler = find_handler(handler)->defaults;
-    config.pools.resize(1);
     const bool off = handler != "http" || group.front() == "pools";
     writer.write(property.name, property.example.empty() ? property.print(config) : property.example,
                  comment_of(property.description, property.expects), off);

@@ -4,7 +4,6 @@
 #include <set>
 
 #include "config/handlers/handlers.h"
-#include "config/pools/pool_path.h"
 #include "config/pools/pool_scope.h"
 #include "config/pools/selector.h"
 #include "config/text.h"
@@ -37,7 +36,7 @@ class PoolRules {
   explicit PoolRules(RuleContext& rules) : rules_(rules), config_(rules.config()) {}
 
   void check() {
-    if (config_.pools.empty()) return check_without_pools();
+    if (!stages_of(config_).front().named()) return check_without_pools();
     check_route();
     check_order_of_route();
     for (const Pool& pool : config_.pools) check_names(pool);
@@ -54,9 +53,7 @@ class PoolRules {
   }
 
  private:
-  static std::string key(const Pool& pool, const char* name) {
-    return PoolPath{pool.name, ""}.scope() + name;
-  }
+  static std::string key(const Pool& pool, const char* name) { return pool.scope() + name; }
 
   std::string hint_for(const std::string& name) const {
     std::vector<std::string> names;
@@ -76,6 +73,16 @@ class PoolRules {
       rules_.refuse({"route.by", "route.pools", "route.default"},
                     "there are no pools to which records could go",
                     "name the pools below pools, or remove route");
+    const auto workers = config_.unnamed.workers;
+    if (config_.lanes.max_incomplete < workers)
+      rules_.refuse({"lanes.max_incomplete", "lanes.workers"}, unused_workers("lanes.workers", workers),
+                    "set lanes.max_incomplete to at least lanes.workers");
+  }
+
+  /// Why `workers`, named `whose`, are too many for lanes.max_incomplete.
+  std::string unused_workers(const std::string& whose, std::uint32_t workers) const {
+    return "lanes.max_incomplete is " + std::to_string(config_.lanes.max_incomplete) + ", less than " +
+           whose + ", " + std::to_string(workers) + ", so some workers would never run a record";
   }
 
   void check_route() {
@@ -189,9 +196,7 @@ class PoolRules {
   }
   bool is_stage(const Pool& pool) const { return !before(pool).empty(); }
 
-  const HandlerSchema& work(const Pool& pool) const {
-    return handler_of(pool.handler.value_or(config_.handler));
-  }
+  const HandlerSchema& work(const Pool& pool) const { return handler_of(config_.handler_of(pool)); }
 
   /// Whether a record of this pool can become sub-jobs.
   bool splits(const Pool& pool) const {
@@ -257,9 +262,7 @@ class PoolRules {
     const auto& lanes = config_.lanes;
     if (!pool.adaptive.enabled() && lanes.max_incomplete < pool.workers)
       rules_.refuse({key(pool, "workers"), "lanes.max_incomplete"},
-                    "lanes.max_incomplete is " + std::to_string(lanes.max_incomplete) +
-                        ", less than workers of the pool " + pool.name + ", " + std::to_string(pool.workers) +
-                        ", so some workers would never run a record",
+                    unused_workers("workers of the pool " + pool.name, pool.workers),
                     "set lanes.max_incomplete to at least the workers of each pool");
     if (lanes.order == Order::none) return;
     const std::string with = "with lanes.order: " + order_unit();
@@ -308,14 +311,12 @@ class PoolRules {
     const std::string what =
         "a transaction holds the records of one run of a lane, and pools finish their records apart";
     const std::string hint = "set transactional: false, or remove pools";
-    const auto check = [&](const HandlerSettings& handler, const std::string& scope) {
-      if (const auto output = output_of(handler); output && output->transactional)
-        rules_.refuse({scope + "handler." + std::string(handler_of(handler).name) + ".transactional"}, what,
-                      hint);
-    };
-    check(config_.handler, "");
-    for (const Pool& pool : config_.pools)
-      if (pool.handler) check(*pool.handler, key(pool, ""));
+    for (const Pool& pool : config_.pools) {
+      const auto output = output_of(config_.handler_of(pool));
+      const auto scope = pool.handler ? pool.scope() : "";
+      if (output && output->transactional)
+        rules_.refuse({scope + "handler." + std::string(work(pool).name) + ".transactional"}, what, hint);
+    }
   }
 
   RuleContext& rules_;

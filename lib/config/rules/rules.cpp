@@ -9,7 +9,6 @@
 #include "config/checks/rule_context.h"
 #include "config/client/group_protocol.h"
 #include "config/handlers/handlers.h"
-#include "config/pools/pool_path.h"
 #include "config/pools/pool_scope.h"
 #include "config/rules/pool_rules.h"
 #include "config/text.h"
@@ -31,8 +30,6 @@ class Rules {
     check_membership();
     check_assignment();
     check_connections();
-    const auto check = handler_of(config_.handler).check;
-    if (check != nullptr && context_.given_handler()) check(context_);
   }
 
  private:
@@ -53,29 +50,22 @@ class Rules {
   std::string missing_in_pools() const {
     std::vector<std::string> without;
     for (const Pool& pool : config_.pools)
-      if (!pool.handler) without.push_back("pools." + pool.name + ".handler");
+      if (!pool.handler) without.push_back(pool.scope() + "handler");
     if (without.empty()) return "";
     return "; it is the work of all pools without their own (" + join(without, ", ") + ")";
   }
 
   void check_own_keys() {
-    const auto& lanes = config_.lanes;
     if (config_.retry.backoff > config_.retry.max_backoff)
       context_.refuse({"retry.backoff", "retry.max_backoff"},
                       "retry.backoff is " + print_duration(config_.retry.backoff) +
                           ", more than retry.max_backoff, " + print_duration(config_.retry.max_backoff),
                       "lower retry.backoff, or raise retry.max_backoff");
-    if (config_.pools.empty() && lanes.max_incomplete < lanes.workers)
-      context_.refuse({"lanes.max_incomplete", "lanes.workers"},
-                      "lanes.max_incomplete is " + std::to_string(lanes.max_incomplete) +
-                          ", less than lanes.workers, " + std::to_string(lanes.workers) +
-                          ", so some workers would never run a record",
-                      "set lanes.max_incomplete to at least lanes.workers");
     if (!config_.exclude_topics.empty() && !config_.topics.empty() && !config_.topics_by_pattern())
       context_.refuse({"exclude_topics", "topics"},
                       "exclude_topics has no effect, because topics is no pattern",
                       "remove exclude_topics, or set topics to a pattern such as ^orders");
-    if (lanes.null_keys == NullKeys::ordered && lanes.order != Order::key)
+    if (config_.lanes.null_keys == NullKeys::ordered && config_.lanes.order != Order::key)
       context_.refuse({"lanes.null_keys", "lanes.order"}, "null_keys has no effect unless lanes.order is key",
                       "set lanes.order: key, or remove null_keys");
   }
@@ -223,6 +213,11 @@ class Rules {
   const Config& config_;
 };
 
+void check_handler(const HandlerSettings& handler, RuleContext& context) {
+  const auto check = handler_of(handler).check;
+  if (check != nullptr && context.given_handler()) check(handler, context);
+}
+
 /// A warning if the headers of the collector leave the machine unencrypted. It names no header.
 std::optional<std::string> unencrypted_headers(const Trace& trace) {
   if (trace.headers.empty() || !lower(trace.otlp).starts_with("http://") || is_loopback(trace.otlp))
@@ -236,14 +231,13 @@ std::optional<std::string> unencrypted_headers(const Trace& trace) {
 
 void check_rules(const Config& config, const Settings& settings, const Expected& expected,
                  Problems& problems) {
-  RuleContext context(config, settings, expected, problems);
+  RuleContext context(config, config.unnamed, settings, expected, problems);
   Rules(context).check();
+  check_handler(config.handler, context);
   check_pool_rules(context);
   for (const Pool& pool : config.pools) {
-    if (!pool.handler) continue;
-    const Config one = config_of(config, pool);
-    RuleContext of_pool(one, settings, expected, problems, PoolPath{pool.name, ""}.scope());
-    if (const auto check = handler_of(one.handler).check) check(of_pool);
+    RuleContext of_pool(config, pool, settings, expected, problems);
+    if (pool.handler) check_handler(*pool.handler, of_pool);
   }
 }
 
@@ -254,10 +248,10 @@ std::vector<std::string> warnings_about(const Config& config) {
     warnings.push_back(std::move(*warning));
   if (auto warning = unencrypted_headers(config.trace)) warnings.push_back(std::move(*warning));
   for (const Pool& pool : stages_of(config)) {
-    const Config one = config_of(config, pool);
-    const auto about_handler = handler_of(one.handler).warnings;
+    const auto& handler = config.handler_of(pool);
+    const auto about_handler = handler_of(handler).warnings;
     if (about_handler == nullptr) continue;
-    for (auto& warning : about_handler(one))
+    for (auto& warning : about_handler(handler, config))
       if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end())
         warnings.push_back(std::move(warning));
   }

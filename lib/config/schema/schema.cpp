@@ -54,11 +54,11 @@ Rows process_rows() {
 Rows lane_rows() {
   return {
       workers_row(
-          "lanes.workers", AT(lanes.workers), AT(lanes.adaptive),
+          "lanes.workers", AT(unnamed.workers), AT(unnamed.adaptive),
           "Maximum number of records of one partition that run at the same time. With `{ min: 2, max: 64, "
           "algorithm: aimd }` (or `vegas`, `gradient`) the number follows the downstream, between `min` and "
           "`max` records of the whole process."),
-      {"lanes.queue", in_flight, count(0, 1'000'000), AT(lanes.queue),
+      {"lanes.queue", in_flight, count(0, 1'000'000), AT(unnamed.queue),
        "Maximum number of records of one partition that wait for a worker, in addition to the running "
        "records. A lane whose queue is full holds."},
       {"lanes.memory", Reload::restart("the buffers of the client are sized at the start"),

@@ -97,7 +97,7 @@ Rows dead_letter_rows() {
 
 Rows failure_rows() {
   return joined({rate_rows("rate", "this process", AT(rate)), retry_rows(), ledger_rows(), dead_letter_rows(),
-                 breaker_rows("breaker", AT(breaker))});
+                 breaker_rows("breaker", AT(unnamed.breaker))});
 }
 
 }  // namespace laneway::config

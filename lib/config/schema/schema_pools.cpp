@@ -11,9 +11,6 @@ using std::chrono::hours;
 
 constexpr Reload paths_at_start = Reload::restart("records that are under way follow the old path");
 
-/// The field of the only pool.
-#define OF_POOL(field) AT(pools.front().field)
-
 Result<Selector> parse_route(const std::string& written) {
   if (written == "round_robin") return Selector{Selector::Kind::round_robin, ""};
   return parse_selector(written, false);
@@ -123,13 +120,13 @@ Rows size_rows() {
            "processor cores, which is right for work that computes. A pool that another pool leads to, with "
            "the handler exec or plugin and neither `workers` nor `total`, has `cores`."},
           "the limit of the process is created at the start",
-          [](const Config& config) { return config.pools.front().total == 0; }),
+          [](const ConstScope& scope) { return scope.pool.total == 0; }),
       restarting({"pools.NAME.retry_workers", in_flight, count(0, most_workers), OF_POOL(retry_workers),
                   "Number of workers of a separate pool in which the failed records of this pool run again, "
                   "so that they take no workers from new records. 0 means that they run again in this pool; "
                   "a change from 0 or to 0 needs a restart."},
                  "the separate pool is created with its lane",
-                 [](const Config& config) { return config.pools.front().retry_workers == 0; }),
+                 [](const ConstScope& scope) { return scope.pool.retry_workers == 0; }),
   };
 }
 
@@ -177,7 +174,5 @@ Rows rows_of_pools() {
                  rate_rows("pools.NAME.rate", "this pool, in the process", OF_POOL(rate)),
                  breaker_rows("pools.NAME.breaker", OF_POOL(breaker)), each_rows()});
 }
-
-#undef OF_POOL
 
 }  // namespace laneway::config

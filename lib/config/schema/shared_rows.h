@@ -1,5 +1,5 @@
 // The parts of the table in schema.h that have sources of their own, and rows that several sections have: a
-// rate, a breaker, a number of workers. `access` is a generic lambda from a Config, const or not, to the
+// rate, a breaker, a number of workers. `access` is a generic lambda from a Scope, const or not, to the
 // struct. Private to this folder. Pure.
 #pragma once
 
@@ -15,10 +15,10 @@ Rows failure_rows();
 /// route, pools: schema_pools.cpp.
 Rows rows_of_pools();
 
-/// From a Config to a field of the struct to which `access` leads.
+/// From a Scope to a field of the struct to which `access` leads.
 template <class Access, class Struct, class Field>
 auto field_of(Access access, Field Struct::*field) {
-  return [=](auto& config) -> auto& { return access(config).*field; };
+  return [=](auto& scope) -> auto& { return access(scope).*field; };
 }
 
 template <class Access>
@@ -67,7 +67,7 @@ Property workers_row(std::string name, Number number, Adaptive adaptive, std::st
   form.most = most_workers;
   return restarting({std::move(name), in_flight, form, both(number, adaptive), std::move(description)},
                     "the limit that follows the downstream is created at the start",
-                    [adaptive](const Config& config) { return adaptive(config).algorithm; });
+                    [adaptive](const ConstScope& scope) { return adaptive(scope).algorithm; });
 }
 
 }  // namespace laneway::config

@@ -74,12 +74,11 @@ Property trace_headers_property(Reload reload) {
       map("a map of header names to values, such as { authorization: \"Bearer ${TOKEN}\" }", set_entry,
           [](const std::string& name, const std::string&) { return yaml_scalar(name) + ": \"*****\""; });
   form.holds_secret = [](const Node& node) { return !node.entries.empty(); };
-  Property property(
-      "trace.headers", reload, form, [](auto& config) -> auto& { return config.trace.headers; },
-      "Headers of the requests to the collector, in addition to those of the variable "
-      "OTEL_EXPORTER_OTLP_HEADERS. The values are treated as secrets.");
-  property.set = [set = property.set](Config& config, const Node& node) {
-    auto bad = set(config, node);
+  Property property("trace.headers", reload, form, AT(trace.headers),
+                    "Headers of the requests to the collector, in addition to those of the variable "
+                    "OTEL_EXPORTER_OTLP_HEADERS. The values are treated as secrets.");
+  property.set = [set = property.set](const Scope& scope, const Node& node) {
+    auto bad = set(scope, node);
     if (bad && !node.is_map()) bad->node.hidden = true;
     return bad;
   };

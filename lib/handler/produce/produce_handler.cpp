@@ -33,14 +33,13 @@ Error of_handler(Error error) {
 
 }  // namespace
 
-Status ProduceHandler::check(const config::Config& config) {
-  const auto& settings = std::get<config::ProduceSettings>(config.handler);
+Status ProduceHandler::check(const config::Config& config, const config::ProduceSettings& settings) {
   const auto checked = kafka::check_producer(producer_settings(config, settings));
   return checked ? Status() : of_handler(checked.error());
 }
 
-Result<std::unique_ptr<Handler>> ProduceHandler::make(const config::Config& config) {
-  const auto& settings = std::get<config::ProduceSettings>(config.handler);
+Result<std::unique_ptr<Handler>> ProduceHandler::make(const config::Config& config,
+                                                      const config::ProduceSettings& settings) {
   auto of_producer = producer_settings(config, settings);
   std::unique_ptr<ProduceHandler> made(
       new ProduceHandler(settings, of_producer.client["bootstrap.servers"].value));

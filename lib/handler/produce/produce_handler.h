@@ -43,11 +43,11 @@ namespace laneway::handler {
 
 class ProduceHandler final : public Handler, private ShipmentOwner {
  public:
-  /// Makes the handler of `config.handler`, which must be `produce`. Brokers are not contacted yet. Error:
-  /// configuration.
-  static Result<std::unique_ptr<Handler>> make(const config::Config& config);
+  /// Brokers are not contacted yet. Error: configuration.
+  static Result<std::unique_ptr<Handler>> make(const config::Config& config,
+                                               const config::ProduceSettings& settings);
   /// Returns the error that make() would return for the settings. No side effects: no transaction is opened.
-  static Status check(const config::Config& config);
+  static Status check(const config::Config& config, const config::ProduceSettings& settings);
   ~ProduceHandler() override;
 
   void handle(Task task) noexcept override EXCLUDES(mutex_);

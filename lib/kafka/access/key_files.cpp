@@ -8,6 +8,7 @@
 
 #include "config/client/client_keys.h"
 #include "config/handlers/handlers.h"
+#include "config/pools/pool_scope.h"
 #include "config/yaml/read_file.h"
 #include "kafka/access/certificate.h"
 #include "kafka/access/key_material.h"
@@ -183,14 +184,9 @@ class KeyFiles {
 
 std::vector<ClientSettings> clients_of(const config::Config& config) {
   std::vector<ClientSettings> clients{config.kafka};
-  const auto add = [&](const config::HandlerSettings& handler) {
-    const auto output = config::output_of(handler);
-    if (output && !output->client.empty())
+  for (const auto& pool : config::stages_of(config))
+    if (const auto output = config::output_of(config.handler_of(pool)); output && !output->client.empty())
       clients.push_back(config::client_of_producer(config.kafka, output->client));
-  };
-  add(config.handler);
-  for (const auto& pool : config.pools)
-    if (pool.handler) add(*pool.handler);
   return clients;
 }
 

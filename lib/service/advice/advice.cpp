@@ -36,9 +36,8 @@ enum class Limit : std::uint8_t {
 };
 
 /// There is more work than a moment's, and it will not be finished soon; or no worker is free.
-bool falls_behind(const LaneUsage& lane, const config::Lanes& lanes) {
-  const auto backlog =
-      lane.lag - static_cast<std::int64_t>(lanes.workers) - static_cast<std::int64_t>(lanes.queue);
+bool falls_behind(const LaneUsage& lane, const AdviceSettings& settings) {
+  const auto backlog = lane.lag - std::int64_t{settings.workers} - std::int64_t{settings.queue};
   if (backlog <= 0) return lane.all_busy >= often;  // caught up, without a free worker
   return -lane.lag_growth * to_seconds(backlog_patience) < static_cast<double>(backlog);
 }
@@ -58,7 +57,7 @@ Limit limit_of(const LaneUsage& lane, const Usage& usage, const AdviceSettings& 
   // After an outage there is nothing to fix, and the figures of the outage say nothing about the lane.
   if (lane.held_by(Hold::breaker_open) >= sometimes) return settings.outage ? Limit::outage : Limit::none;
   if (lane.held_by(Hold::retries_full) >= sometimes) return Limit::failures;
-  if (lane.rate <= 0 || !falls_behind(lane, settings.lanes)) return Limit::none;
+  if (lane.rate <= 0 || !falls_behind(lane, settings)) return Limit::none;
   if (settings.lanes.order == config::Order::partition)
     return lane.used >= utilisation ? Limit::one_by_one : limit_of_idle(lane, settings.lanes);
   if (lane.all_busy < often) return lane.idle >= often ? limit_of_idle(lane, settings.lanes) : Limit::none;
@@ -67,7 +66,7 @@ Limit limit_of(const LaneUsage& lane, const Usage& usage, const AdviceSettings& 
   for (const auto& each : usage.lanes) at_work += each.used;
   const auto connections = static_cast<double>(settings.connections);
   if (connections > 0 && at_work >= most_connections * connections) return Limit::connections;
-  return settings.pools || settings.lanes.workers < most_of("lanes.workers") ? Limit::workers : Limit::none;
+  return settings.pools || settings.workers < most_of("lanes.workers") ? Limit::workers : Limit::none;
 }
 
 /// The lanes with the same limit, the worst first.
@@ -109,7 +108,7 @@ std::string workers_text(const Group& group, const AdviceSettings& settings) {
   double wanted = 0;
   for (const auto* lane : group) wanted = std::max(wanted, with_headroom(lane->used * growth_of(*lane)));
   const auto what = settings.pools ? "more workers in the full pools (`laneway status` shows them)"
-                                   : raised("lanes.workers", settings.lanes.workers, wanted);
+                                   : raised("lanes.workers", settings.workers, wanted);
   return what + ": all busy " + percent(group.front()->all_busy) + " of " + time_of(group.front()->span) +
          " (" + lanes_of(group) + ")";
 }
@@ -187,13 +186,13 @@ void advise_on_drain(const Usage& usage, const AdviceSettings& settings, std::ve
                                         [&](const auto& a, const auto& b) { return drain(a) < drain(b); });
   const auto needed = drain(worst);
   if (needed <= settings.lanes.drain) return;
-  const auto fits = worst.rate * to_seconds(settings.lanes.drain) - settings.lanes.workers;
+  const auto fits = worst.rate * to_seconds(settings.lanes.drain) - settings.workers;
   std::string text = "lanes.drain " + config::print_duration(settings.lanes.drain) + " -> " +
                      config::print_duration(std::chrono::ceil<seconds>(needed + needed / 4));
   if (settings.pools)
     text += ", or shorter queues of the pools";
   else if (fits >= 1)
-    text += ", or lanes.queue" + arrow(settings.lanes.queue, static_cast<std::uint64_t>(fits));
+    text += ", or lanes.queue" + arrow(settings.queue, static_cast<std::uint64_t>(fits));
   advice.push_back(text + ": the fetched records of " + worst.name + " need " +
                    config::print_duration(std::chrono::ceil<seconds>(needed)) +
                    "; a stop gives back the records that do not fit");

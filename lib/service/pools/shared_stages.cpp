@@ -21,7 +21,7 @@ Result<SharedStages> SharedStages::make(const config::Config& config, handler::H
     parts->name = pool.name;
     parts->handler = pool.handler ? nullptr : own;
     if (parts->handler == nullptr) {
-      auto made = handler::make_handler(config_of(config, pool));
+      auto made = handler::make_handler(config, pool);
       if (!made) return made.error();
       parts->made = std::move(made).value();
       parts->handler = parts->made.get();

@@ -38,8 +38,8 @@ struct HandlerAtWork {
 std::vector<HandlerAtWork> handlers_at_work(const config::Config& config) {
   std::vector<HandlerAtWork> all;
   for (const auto& pool : config::stages_of(config))
-    all.push_back({handler::resources_of(pool.handler.value_or(config.handler)),
-                   std::uint64_t{pool.workers} + pool.retry_workers});
+    all.push_back(
+        {handler::resources_of(config.handler_of(pool)), std::uint64_t{pool.workers} + pool.retry_workers});
   return all;
 }
 
@@ -118,21 +118,21 @@ Allowed allowed() {
 std::vector<std::string> limit_warnings(const config::Config& config, std::uint64_t partitions,
                                         std::uint64_t brokers, const Allowed& allowed) {
   std::vector<std::string> warnings;
+  const std::string workers =
+      config::stages_of(config).front().named() ? "workers of the pools" : "lanes.workers";
   const auto descriptors = expected_descriptors(config, partitions, brokers).all;
   if (descriptors > allowed.descriptors)
     warnings.push_back("the process may need about " + std::to_string(descriptors) +
                        " open files at a time, and is allowed " + std::to_string(allowed.descriptors) +
                        ": raise the limit (ulimit -n; LimitNOFILE= in a systemd unit), or let fewer records "
                        "run at a time (" +
-                       std::string(config.pools.empty() ? "lanes.workers" : "workers of the pools") +
-                       ", handler.http.connections)");
+                       workers + ", handler.http.connections)");
   const auto threads = expected_threads(config, partitions, brokers).all;
   if (threads > allowed.threads)
     warnings.push_back("the process may need about " + std::to_string(threads) +
                        " threads, and all processes of its user together are allowed " +
                        std::to_string(allowed.threads) +
-                       ": raise the limit (ulimit -u; LimitNPROC= in a systemd unit), or lower " +
-                       (config.pools.empty() ? "lanes.workers" : "workers of the pools"));
+                       ": raise the limit (ulimit -u; LimitNPROC= in a systemd unit), or lower " + workers);
   return warnings;
 }
 

@@ -172,15 +172,16 @@ ReadinessLimits StatusObserver::limits(const RunningParts& parts) const {
 AdviceSettings StatusObserver::advice_settings(const RunningParts& parts) const {
   AdviceSettings advised;
   advised.lanes = parts.settings->lanes;
-  advised.lanes.workers = advised.lanes.queue = 0;
-  for (const auto& pool : config::stages_of(*parts.settings)) {
-    advised.pools = advised.pools || pool.named();
-    advised.lanes.workers += pool.workers + pool.retry_workers;
-    advised.lanes.queue += pool.queue;
+  advised.workers = advised.queue = 0;
+  const auto stages = config::stages_of(*parts.settings);
+  for (const auto& pool : stages) {
+    advised.workers += pool.workers + pool.retry_workers;
+    advised.queue += pool.queue;
   }
+  advised.pools = stages.front().named();
   for (const auto& watched : parts.downstreams())
     advised.keeps_pace = advised.keeps_pace || watched.rate->keeps_pace();
-  const auto requests = handler::resources_of(config_.handler).requests;
+  const auto requests = handler::resources_of(config_.handler_of(stages.front())).requests;
   if (!advised.pools && requests) advised.connections = requests->at_once;
   advised.cores = processors();
   advised.least_span = advice_after_;
@@ -226,6 +227,8 @@ ServiceStatus StatusObserver::status(const RunningParts& parts) const {
   status.members = facts.members.size();
   status.totals = totals_of(parts.loops, parts.dead_letters);
   status.settings = parts.settings->lanes;
+  status.workers = parts.settings->unnamed.workers;
+  status.queue = parts.settings->unnamed.queue;
   status.cores = processors();
   status.processor = processor_time();
   const auto views = views_of(facts);

@@ -38,13 +38,13 @@ TEST_CASE("the forecast names the client, and the memory that compressed topics 
 
 TEST_CASE("workers are counted for every partition") {
   auto config = some_config();
-  config.lanes.workers = 5;
+  config.unnamed.workers = 5;
   CHECK(says(app::forecast(config, {.partitions = 7}), "35 workers"));
 }
 
 TEST_CASE("threads grow with members and brokers, and an admin server that is off needs no threads") {
   auto config = some_config();
-  config.lanes.workers = 1;
+  config.unnamed.workers = 1;
   // A member: loop, helper, client, coordinator, 3 named brokers and 2 real ones; then 1 worker, 4 and 9 of
   // the process.
   CHECK(says(app::forecast(config, {.partitions = 1, .brokers = 2}), "at most about 23,"));
@@ -83,12 +83,12 @@ TEST_CASE("the forecast prints the path of a failing record, with its retry topi
 
 TEST_CASE("the forecast prints when an outage is recognised, or that no outage is") {
   auto config = some_config();
-  config.breaker = {.failures = 5, .window = seconds(30), .probe = seconds(2)};
+  config.unnamed.breaker = {.failures = 5, .window = seconds(30), .probe = seconds(2)};
   CHECK(says(
       app::forecast(config, {}),
       "outages: when 5 different records fail in a row, or half of the records in 30s, all lanes are held, "
       "no attempt counts, and every 2s one record probes the downstream\n"));
-  config.breaker.failures = 0;
+  config.unnamed.breaker.failures = 0;
   CHECK(says(app::forecast(config, {}), "outages: not recognised (breaker.failures: 0)"));
 }
 

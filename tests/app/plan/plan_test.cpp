@@ -32,7 +32,8 @@ bool warns(const plan::Sizing& sizing, const std::string& words) {
 /// By `laneway check`.
 bool allowed(const char* setting, std::uint64_t value, const std::string& unit = "") {
   config::Config config;
-  return !config::find_property(setting)->set(config, config::scalar_node(std::to_string(value) + unit, {}));
+  const config::Scope service{config, config.unnamed, config.handler};
+  return !config::find_property(setting)->set(service, config::scalar_node(std::to_string(value) + unit, {}));
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ class HangsAtOne final : public handler::RecordHandler {
 class Hanging {
  public:
   Hanging() {
-    world_.config.lanes.workers = 2;
+    world_.config.unnamed.workers = 2;
     world_.config.admin.ready.stall = seconds(1);
     world_.produce(14);
     service_ =

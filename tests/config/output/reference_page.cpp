@@ -146,7 +146,6 @@ std::string row_of(const Property& property) {
   Config config;
   const auto group = split(property.name, ".");
   if (group.front() == "handler") config.handler = find_handler(group[1])->defaults;
-  if (group.front() == "pools") config.pools.resize(1);
   const auto standard = property.example.empty() ? code(property.print(config)) : "none";
   return row(property.name, standard, property.expects.substr(0, property.expects.find(", such as")),
              property.reload.is_in_flight(), property.description);

@@ -10,7 +10,7 @@ namespace {
 config::Config config_for(config::HandlerSettings handler) {
   config::Config config;
   config.kafka["bootstrap.servers"] = {"a:1,b:2", "test"};
-  config.lanes.workers = 8;
+  config.unnamed.workers = 8;
   config.handler = std::move(handler);
   return config;
 }

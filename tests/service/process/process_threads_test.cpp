@@ -7,7 +7,7 @@ using namespace laneway;
 TEST_CASE("a blocking handler needs worker threads, and any other handler has threads of its own") {
   config::Config config;
   config.kafka["bootstrap.servers"] = {"a:1,b:2", "test"};
-  config.lanes.workers = 8;
+  config.unnamed.workers = 8;
   config.handler = config::SimulateSettings{};
   const auto blocking = service::expected_threads(config, 5, 3);
   CHECK(blocking.workers == 40);
