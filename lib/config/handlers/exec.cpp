@@ -68,6 +68,7 @@ HandlerSchema schema_of(const ExecSettings&) {
       .resolve = resolve_exec,
       .traits = {.occupies = Occupies::core,
                  .gives_results = true,
+                 .does_work = true,
                  .output = nullptr,
                  .program = program_of_exec},
       .section = {

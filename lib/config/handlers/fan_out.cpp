@@ -36,15 +36,18 @@ void check_fan_out(const HandlerSettings& handler, RuleContext& rules) {
 }  // namespace
 
 HandlerSchema schema_of(const FanOutSettings&) {
-  return {
-      .name = "fan_out",
-      .properties = fan_out_properties,
-      .check = check_fan_out,
-      .traits = {.occupies = Occupies::thread, .gives_results = true, .output = nullptr, .program = nullptr},
-      .section = {.position = 6,
-                  .text = "One result for each subscriber of an event, for a pool that is next: "
-                          "[webhooks](webhooks.md).",
-                  .example = "handler:\n  fan_out: { subscribers: /etc/laneway/subscribers.yaml }\n"}};
+  return {.name = "fan_out",
+          .properties = fan_out_properties,
+          .check = check_fan_out,
+          .traits = {.occupies = Occupies::thread,
+                     .gives_results = true,
+                     .does_work = true,
+                     .output = nullptr,
+                     .program = nullptr},
+          .section = {.position = 6,
+                      .text = "One result for each subscriber of an event, for a pool that is next: "
+                              "[webhooks](webhooks.md).",
+                      .example = "handler:\n  fan_out: { subscribers: /etc/laneway/subscribers.yaml }\n"}};
 }
 
 }  // namespace laneway::config

@@ -50,6 +50,7 @@ struct HandlerOutput {
 struct HandlerTraits {
   Occupies occupies;
   bool gives_results;  ///< a record can become sub-jobs; if false, the record itself goes on
+  bool does_work;      ///< hints propose it; if false, it is for trying settings
   /// Nullptr if the handler writes nothing to Kafka.
   HandlerOutput (*output)(const HandlerSettings& handler);
   /// The program that the handler starts, for people; nullptr if it starts none.

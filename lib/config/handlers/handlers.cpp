@@ -51,4 +51,13 @@ std::vector<std::string> handler_names() {
   return names;
 }
 
+std::string handlers_with(bool (*wanted)(const HandlerTraits& traits)) {
+  std::vector<std::string> names;
+  for (const HandlerSchema& handler : handlers())
+    if (handler.traits.does_work && wanted(handler.traits)) names.emplace_back(handler.name);
+  const std::string last = names.back();
+  names.pop_back();
+  return names.empty() ? last : join(names, ", ") + " or " + last;
+}
+
 }  // namespace laneway::config

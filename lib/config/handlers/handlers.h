@@ -21,5 +21,7 @@ const HandlerSchema& handler_of(const HandlerSettings& handler);
 /// Nullopt if the handler writes nothing to Kafka.
 std::optional<HandlerOutput> output_of(const HandlerSettings& handler);
 std::vector<std::string> handler_names();
+/// For hints: "http or produce", the handlers that do work and have the traits.
+std::string handlers_with(bool (*wanted)(const HandlerTraits& traits));
 
 }  // namespace laneway::config

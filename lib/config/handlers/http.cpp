@@ -169,18 +169,21 @@ std::vector<std::string> warnings_about_http(const HandlerSettings& handler, con
 }  // namespace
 
 HandlerSchema schema_of(const HttpSettings&) {
-  return {
-      .name = "http",
-      .properties = http_properties,
-      .check = check_http,
-      .warnings = warnings_about_http,
-      .traits = {.occupies = Occupies::nothing, .gives_results = true, .output = nullptr, .program = nullptr},
-      .section = {.position = 1,
-                  .text = "A POST to a web service, for each record or for several records. The answers and "
-                          "the headers: [writing handlers](writing-handlers.md).",
-                  .example =
-                      "handler:\n  http: { url: \"http://127.0.0.1:8080/orders\", timeout: 10s, batch: { "
-                      "records: 50 } }\n"}};
+  return {.name = "http",
+          .properties = http_properties,
+          .check = check_http,
+          .warnings = warnings_about_http,
+          .traits = {.occupies = Occupies::nothing,
+                     .gives_results = true,
+                     .does_work = true,
+                     .output = nullptr,
+                     .program = nullptr},
+          .section = {
+              .position = 1,
+              .text = "A POST to a web service, for each record or for several records. The answers and "
+                      "the headers: [writing handlers](writing-handlers.md).",
+              .example = "handler:\n  http: { url: \"http://127.0.0.1:8080/orders\", timeout: 10s, batch: { "
+                         "records: 50 } }\n"}};
 }
 
 }  // namespace laneway::config

@@ -13,8 +13,11 @@ Rows log_properties() { return {}; }
 HandlerSchema schema_of(const LogSettings&) {
   return {.name = "log",
           .properties = log_properties,
-          .traits = {
-              .occupies = Occupies::thread, .gives_results = false, .output = nullptr, .program = nullptr}};
+          .traits = {.occupies = Occupies::thread,
+                     .gives_results = false,
+                     .does_work = true,
+                     .output = nullptr,
+                     .program = nullptr}};
 }
 
 }  // namespace laneway::config

@@ -45,16 +45,19 @@ void check_plugin(const HandlerSettings& handler, RuleContext& rules) {
 }  // namespace
 
 HandlerSchema schema_of(const PluginSettings&) {
-  return {
-      .name = "plugin",
-      .properties = plugin_properties,
-      .check = check_plugin,
-      .traits = {.occupies = Occupies::core, .gives_results = true, .output = nullptr, .program = nullptr},
-      .section = {
-          .position = 4,
-          .text = "A shared library of your own, in C or C++: [writing handlers](writing-handlers.md).",
-          .example = "handler:\n  plugin: { library: /usr/lib/laneway/orders.so, config: { "
-                     "greeting: hello } }\n"}};
+  return {.name = "plugin",
+          .properties = plugin_properties,
+          .check = check_plugin,
+          .traits = {.occupies = Occupies::core,
+                     .gives_results = true,
+                     .does_work = true,
+                     .output = nullptr,
+                     .program = nullptr},
+          .section = {
+              .position = 4,
+              .text = "A shared library of your own, in C or C++: [writing handlers](writing-handlers.md).",
+              .example = "handler:\n  plugin: { library: /usr/lib/laneway/orders.so, config: { "
+                         "greeting: hello } }\n"}};
 }
 
 }  // namespace laneway::config

@@ -257,6 +257,7 @@ HandlerSchema schema_of(const ProduceSettings&) {
           .set_dependent_defaults = set_defaults_of_transactions,
           .traits = {.occupies = Occupies::nothing,
                      .gives_results = false,
+                     .does_work = true,
                      .output = output_of_produce,
                      .program = nullptr},
           .section = {.position = 5,

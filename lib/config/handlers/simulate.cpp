@@ -71,13 +71,16 @@ Rows simulate_properties() {
 }  // namespace
 
 HandlerSchema schema_of(const SimulateSettings&) {
-  return {
-      .name = "simulate",
-      .properties = simulate_properties,
-      .traits = {.occupies = Occupies::thread, .gives_results = true, .output = nullptr, .program = nullptr},
-      .section = {.position = 3,
-                  .text = "Behaves like work without doing any: for trying settings.",
-                  .example = "handler:\n  simulate: { sleep: { p50: 5ms, p99: 100ms }, fail: 0.01 }\n"}};
+  return {.name = "simulate",
+          .properties = simulate_properties,
+          .traits = {.occupies = Occupies::thread,
+                     .gives_results = true,
+                     .does_work = false,
+                     .output = nullptr,
+                     .program = nullptr},
+          .section = {.position = 3,
+                      .text = "Behaves like work without doing any: for trying settings.",
+                      .example = "handler:\n  simulate: { sleep: { p50: 5ms, p99: 100ms }, fail: 0.01 }\n"}};
 }
 
 }  // namespace laneway::config

@@ -205,16 +205,19 @@ class PoolRules {
 
   /// A pool whose records occupy no thread has no threads to lend.
   void check_helps(const Pool& pool) {
-    if (work(pool).traits.occupies != Occupies::nothing) return;
+    const auto needs_no_thread = [](const HandlerTraits& traits) {
+      return traits.occupies == Occupies::nothing;
+    };
+    if (!needs_no_thread(work(pool).traits)) return;
     for (const auto& name : pool.helps) {
       const Pool* helped = find_pool(config_, name);
-      if (helped == nullptr || work(*helped).traits.occupies == Occupies::nothing) continue;
+      if (helped == nullptr || needs_no_thread(work(*helped).traits)) continue;
       return rules_.refuse({key(pool, "helps")},
                            "the handler " + std::string(work(pool).name) +
                                " of this pool has no threads, and the handler " +
                                std::string(work(*helped).name) + " of the pool " + name + " needs them",
-                           "name only pools with the handler http or produce, or give this pool a handler "
-                           "that runs on threads");
+                           "name only pools with the handler " + handlers_with(needs_no_thread) +
+                               ", or give this pool a handler that runs on threads");
     }
   }
 
@@ -226,6 +229,7 @@ class PoolRules {
                            "no other pool leads to this one, so there are no results to gather",
                            "set then: " + pool.name + " in the pool whose results are gathered");
     const auto last = before(pool);
+    const auto gives_results = [](const HandlerTraits& traits) { return traits.gives_results; };
     const bool split = std::any_of(last.begin(), last.end(), [&](const Pool* of_parts) {
       const auto first = before(*of_parts);
       return std::any_of(first.begin(), first.end(), [&](const Pool* one) { return splits(*one); });
@@ -234,8 +238,8 @@ class PoolRules {
       return rules_.refuse(
           {key(pool, "gather")},
           "no record becomes sub-jobs before it comes to this pool, so there is nothing to gather",
-          "let the results of a pool with the handler http, exec, plugin or fan_out go to a pool that runs "
-          "them, and from there to this one");
+          "let the results of a pool with the handler " + handlers_with(gives_results) +
+              " go to a pool that runs them, and from there to this one");
     if (std::find(entering.begin(), entering.end(), &pool) != entering.end())
       rules_.refuse({key(pool, "gather")},
                     "records also come to this pool from the topics, and have no results to gather",
