@@ -9,7 +9,14 @@ namespace laneway::config {
 namespace {
 
 constexpr GroupProtocol protocols[] = {
-    {.key = "group.protocol", .value = "consumer", .incremental = true, .by_brokers = true},  // KIP-848
+    {.key = "group.protocol",
+     .value = "consumer",  // KIP-848
+     .incremental = true,
+     .by_brokers = ByBrokers{.needs = "Kafka 4.0 or newer with the feature group.version at 1",
+                             .assignor_key = "group.remote.assignor",
+                             .assignors = "uniform or range",
+                             .client_since = 0x020c00ff,
+                             .client_rejoins_since = 0x020f00ff}},  // issue 5541
     {.key = "partition.assignment.strategy", .value = "cooperative-sticky", .incremental = true},
     // With range, a member that is alone gets all partitions. Also without any setting, and with roundrobin.
     {.key = "partition.assignment.strategy", .value = "range"},
@@ -20,6 +27,8 @@ constexpr const char* keys_of_members[] = {
     "session.timeout.ms", "heartbeat.interval.ms", "max.poll.interval.ms"};
 
 }  // namespace
+
+std::span<const GroupProtocol> group_protocols() { return protocols; }
 
 const GroupProtocol& group_protocol(const ClientSettings& client) {
   const auto* asked = std::find_if(std::begin(protocols), std::end(protocols), [&](const auto& protocol) {

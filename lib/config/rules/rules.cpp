@@ -146,7 +146,8 @@ class Rules {
     const auto poll = milliseconds_of("max.poll.interval.ms", 300000);
     const auto session = milliseconds_of("session.timeout.ms", 45000);
     const auto heartbeat = milliseconds_of("heartbeat.interval.ms", 3000);
-    const bool by_brokers = group_protocol(config_.kafka).by_brokers;  // they decide about sessions
+    const bool by_brokers =
+        group_protocol(config_.kafka).by_brokers.has_value();  // they decide about sessions
     if (!by_brokers && poll < session)
       context_.refuse({"kafka.max.poll.interval.ms", "kafka.session.timeout.ms"},
                       "max.poll.interval.ms is " + std::to_string(poll) + ", less than session.timeout.ms, " +
@@ -170,17 +171,21 @@ class Rules {
   }
 
   void check_membership() {
-    if (!group_protocol(config_.kafka).by_brokers)
-      return context_.refuse({"kafka.group.remote.assignor"},
-                             "this key has no effect without group.protocol: consumer",
-                             "set group.protocol: consumer, or remove this key");
-    const std::string decided = "with kafka.group.protocol: consumer the brokers decide this";
+    const auto& asked = group_protocol(config_.kafka);
+    for (const auto& other : group_protocols())
+      if (other.by_brokers && &other != &asked)
+        context_.refuse({std::string("kafka.") + other.by_brokers->assignor_key},
+                        "this key has no effect without " + other.setting(),
+                        "set " + other.setting() + ", or remove this key");
+    if (!asked.by_brokers) return;
+    const std::string decided = "with kafka." + asked.setting() + " the brokers decide this";
     for (const std::string key : {"session.timeout.ms", "heartbeat.interval.ms"})
-      context_.refuse(
-          {"kafka." + key}, decided,
-          "remove this key; for the group, kafka-configs.sh --entity-type groups can set consumer." + key);
+      context_.refuse({"kafka." + key}, decided,
+                      "remove this key; for the group, kafka-configs.sh --entity-type groups can set " +
+                          std::string(asked.value) + "." + key);
     context_.refuse({"kafka.partition.assignment.strategy"}, decided,
-                    "remove this key; kafka.group.remote.assignor chooses uniform or range");
+                    std::string("remove this key; kafka.") + asked.by_brokers->assignor_key + " chooses " +
+                        asked.by_brokers->assignors);
   }
 
   void check_assignment() {

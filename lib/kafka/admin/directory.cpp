@@ -7,7 +7,6 @@
 #include <map>
 #include <optional>
 
-#include "config/client/group_protocol.h"
 #include "kafka/admin/create_topic.h"
 #include "kafka/client/connection_trouble.h"
 #include "kafka/client/handle.h"
@@ -98,7 +97,7 @@ std::optional<Duration> retention_in(const Settings& settings) {
 
 Directory::Directory(const ClientSettings& settings)
     : group_(setting_of(settings, "group.id")),
-      by_brokers_(config::group_protocol(settings).by_brokers),
+      protocol_(config::group_protocol(settings)),
       trouble_(std::make_unique<ConnectionTrouble>(settings)) {}
 Directory::~Directory() = default;
 
@@ -268,11 +267,11 @@ Status Directory::readable(const std::vector<TopicInfo>& topics, Duration timeou
 }
 
 Status Directory::offers_protocol(Duration timeout) {
-  if (!by_brokers_ || broker_ < 0) return {};
+  if (!protocol_.by_brokers || broker_ < 0) return {};
   const auto settings = described(handle_.get(), RD_KAFKA_RESOURCE_BROKER, std::to_string(broker_), timeout);
   if (settings.empty()) return {};
-  if (offers_consumer_protocol(settings)) return {};
-  return membership_error(RD_KAFKA_RESP_ERR_UNSUPPORTED_VERSION, "");
+  if (offers(protocol_, settings)) return {};
+  return membership_error(protocol_, RD_KAFKA_RESP_ERR_UNSUPPORTED_VERSION, "");
 }
 
 std::optional<Duration> Directory::retention(const std::string& topic, Duration timeout) {

@@ -14,6 +14,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
+#include "config/client/group_protocol.h"
 #include "config/rules/consumed_topics.h"
 #include "kafka/types.h"
 
@@ -106,7 +107,7 @@ class Directory {
   static void on_log(const rd_kafka_s* client, int level, const char* facility, const char* text);
 
   const std::string group_;
-  const bool by_brokers_;  // the brokers distribute the partitions
+  const config::GroupProtocol& protocol_;
   std::size_t brokers_ = 0;
   std::int32_t broker_ = -1;  // a broker that can be asked about its own settings
   bool group_denied_ = false;

@@ -16,15 +16,15 @@ namespace {
 constexpr int with_queue_backoff = 0x020200ff;
 constexpr int scram_mended = 0x020601ff;        // issue 4895 of librdkafka
 constexpr int cooperative_mended = 0x020601ff;  // issues 4381, 4528 and 4800
-constexpr int with_consumer_protocol = 0x020c00ff;
-constexpr int rejoin_mended = 0x020f00ff;  // issue 5541
 // Releases that stop consumers: with a failed assertion, or with an endless loop of restarts.
 constexpr int unusable[] = {0x020500ff, 0x020a00ff};
 
-std::string name_of(const ClientLibrary& client) {
-  const auto part = [&](int shift) { return std::to_string(client.version >> shift & 0xff); };
-  return "librdkafka " + part(24) + '.' + part(16) + '.' + part(8);
+std::string release(int version) {
+  const auto part = [&](int shift) { return std::to_string(version >> shift & 0xff); };
+  return part(24) + '.' + part(16) + '.' + part(8);
 }
+
+std::string name_of(const ClientLibrary& client) { return "librdkafka " + release(client.version); }
 
 bool has_feature(const ClientLibrary& client, std::string_view wanted) {
   for (const auto& feature : config::split(client.features, ","))
@@ -50,11 +50,12 @@ Error refusal(const config::ClientSetting& setting, const char* key, const std::
 }
 
 std::optional<Error> unsupported_protocol(const ClientSettings& settings, const ClientLibrary& client) {
-  if (!config::group_protocol(settings).by_brokers || client.version >= with_consumer_protocol)
-    return std::nullopt;
-  return refusal(settings.at("group.protocol"), "group.protocol",
+  const auto& protocol = config::group_protocol(settings);
+  if (!protocol.by_brokers || client.version >= protocol.by_brokers->client_since) return std::nullopt;
+  return refusal(settings.at(protocol.key), protocol.key,
                  name_of(client) + " cannot take part in consumer groups of this protocol",
-                 "link librdkafka 2.12.0 or newer, set group.protocol: classic");
+                 "link librdkafka " + release(protocol.by_brokers->client_since) +
+                     " or newer, set group.protocol: classic");
 }
 
 std::optional<Error> unsupported_login(const ClientSettings& settings, const ClientLibrary& client) {
@@ -109,11 +110,10 @@ Result<std::vector<std::string>> version_warnings(const ClientSettings& settings
   if (client.version < cooperative_mended && protocol.incremental && !protocol.by_brokers)
     warnings.push_back(library +
                        " has known defects with cooperative-sticky (fixed in 2.6.1); range is safer");
-  if (client.version < rejoin_mended && protocol.by_brokers)
-    warnings.push_back(
-        library +
-        " may not rejoin the group with group.protocol: consumer after max.poll.interval.ms was "
-        "exceeded (fixed in 2.15.0)");
+  if (protocol.by_brokers && client.version < protocol.by_brokers->client_rejoins_since)
+    warnings.push_back(library + " may not rejoin the group with " + protocol.setting() +
+                       " after max.poll.interval.ms was exceeded (fixed in " +
+                       release(protocol.by_brokers->client_rejoins_since) + ")");
   return warnings;
 }
 

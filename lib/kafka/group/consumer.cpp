@@ -122,7 +122,7 @@ class ClientConsumer final : public Consumer {
     const auto code = rd_kafka_fatal_error(handle_.get(), text, sizeof text);
     if (code == RD_KAFKA_RESP_ERR_NO_ERROR) return std::nullopt;
     if (code == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED) return group_denied(group_);
-    return membership_error(code, text);
+    return membership_error(protocol_, code, text);
   }
   std::unique_ptr<PartitionQueue> open_queue(const TopicPartition& partition,
                                              std::function<void()> on_ready) override {
@@ -272,7 +272,8 @@ class ClientConsumer final : public Consumer {
     if (code == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED)
       return ClientError{fatal, true, false, group_denied(group_).text()};
     // Not fatal with the bundled client, which tries again.
-    if (instance_held(code)) return ClientError{fatal, false, false, membership_error(code, "").text()};
+    if (instance_held(code))
+      return ClientError{fatal, false, false, membership_error(protocol_, code, "").text()};
     const bool connection = of_connection(code);
     const auto text = error_text(code, rd_kafka_event_error_string(event));
     return ClientError{fatal, false, connection, connection ? connection_failure(text, "") : text};

@@ -2,6 +2,7 @@
 #include "config/client/group_protocol.h"
 
 #include "catch.h"
+#include "config/text.h"
 
 using namespace laneway;
 using namespace laneway::config;
@@ -50,6 +51,11 @@ TEST_CASE("the settings that a row names ask for the row") {
   for (const auto* protocol : {&group_protocol(with_protocol("consumer")),
                                &group_protocol(with_strategy("cooperative-sticky")), &whole_assignment()})
     CHECK(&group_protocol(one_setting(protocol->key, protocol->value)) == protocol);
+}
+
+TEST_CASE("each value of group.protocol has a row, except classic") {
+  for (const auto& value : split(find_client_key("group.protocol")->choices, " "))
+    if (value != "classic") CHECK(group_protocol(with_protocol(value)).value == value);
 }
 
 TEST_CASE("a member of another group keeps the connection, and no key of a member") {
