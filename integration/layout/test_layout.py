@@ -19,7 +19,7 @@ CARRY_RECORDS = {"app/dlq/print.cpp", "app/dlq/redrive.cpp", "lib/handler/forwar
                  "lib/tracing/record_trace.cpp"}
 RAW_BYTES = re.compile(r"\b(?:raw_(?:key|value|headers)|release_copy)\b")
 # Folders whose sources define rows of one table; this header declares them.
-TABLES = {"config/handlers": "handler_schema.h", "config/schema": "shared_rows.h"}
+TABLES = {"config/handlers": "handler_schema.h"}
 # Folders of tests/ that mirror no module.
 NO_MODULE = {"app", "bench", "fuzz", "library", "plugins", "sanitizer", "stories"}
 

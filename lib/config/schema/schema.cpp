@@ -3,7 +3,7 @@
 #include "config/checks/checks.h"
 #include "config/handlers/handlers.h"
 #include "config/pools/pool_path.h"
-#include "config/schema/shared_rows.h"
+#include "config/schema/pool_rows.h"
 #include "config/schema/trace_headers.h"
 #include "config/yaml/read_file.h"
 
@@ -17,6 +17,8 @@ constexpr Reload order_at_start = Reload::restart("records that are running foll
 constexpr Reload listener_at_start = Reload::restart("the admin server opens its address at the start");
 constexpr Reload opened_at_start = Reload::restart("the output is opened at the start");
 constexpr Reload exporter_at_start = Reload::restart("the exporter of spans is created at the start");
+
+constexpr Reload topics_at_start = Reload::restart("topics are looked up and created at the start");
 
 constexpr Reload subscribed_at_start =
     Reload::restart("the members of the group have subscribed to the old topics");
@@ -54,11 +56,11 @@ Rows process_rows() {
 Rows lane_rows() {
   return {
       workers_row(
-          "lanes.workers", AT(unnamed.workers), AT(unnamed.adaptive),
+          "lanes.workers",
           "Maximum number of records of one partition that run at the same time. With `{ min: 2, max: 64, "
           "algorithm: aimd }` (or `vegas`, `gradient`) the number follows the downstream, between `min` and "
           "`max` records of the whole process."),
-      {"lanes.queue", in_flight, count(0, 1'000'000), AT(unnamed.queue),
+      {"lanes.queue", in_flight, count(0, 1'000'000), OF_POOL(queue),
        "Maximum number of records of one partition that wait for a worker, in addition to the running "
        "records. A lane whose queue is full holds."},
       {"lanes.memory", Reload::restart("the buffers of the client are sized at the start"),
@@ -156,6 +158,90 @@ Rows output_rows() {
   };
 }
 
+Result<RetryDelay> retry_delay(const std::string& text) {
+  const auto parsed = within(parse_duration, milliseconds(1), hours(24 * 7))(text);
+  if (!parsed) return parsed.error();
+  return RetryDelay{text, *parsed};
+}
+
+std::string check_delays(const std::vector<RetryDelay>& delays) {
+  for (std::size_t i = 1; i < delays.size(); ++i)
+    if (delays[i].duration <= delays[i - 1].duration)
+      return delays[i].text + " is not longer than " + delays[i - 1].text + " before it";
+  return "";
+}
+
+Rows retry_rows() {
+  return {
+      {"retry.attempts", in_flight, count(1, 1'000'000), AT(retry.attempts),
+       "Maximum number of attempts at a record that fails while other records succeed. Then the record goes "
+       "to the dead-letter topic. Without a dead-letter topic there is no limit."},
+      {"retry.backoff", in_flight, duration(milliseconds(1), hours(24)), AT(retry.backoff),
+       "Delay before the second attempt. The delay doubles with each further attempt, up to "
+       "`retry.max_backoff`."},
+      {"retry.max_backoff", in_flight, duration(milliseconds(1), hours(24)), AT(retry.max_backoff),
+       "Longest delay between two attempts."},
+      {"retry.max_elapsed", in_flight, duration(milliseconds(1), hours(24 * 7)), AT(retry.max_elapsed),
+       "Maximum total time of a record's attempts that count and of the delays between them. After this time "
+       "the record goes to the dead-letter topic."},
+      {"retry.max_waiting", in_flight, count(1, 1'000'000), AT(retry.max_waiting),
+       "Maximum number of records of one partition that wait for their next attempt. A lane that reaches the "
+       "limit holds."},
+      {"retry.topics", topics_at_start,
+       list("a list of rising durations from 1ms to 168h, such as [5s, 1m, 10m]", retry_delay, check_delays,
+            [](const RetryDelay& delay) { return delay.text; }),
+       AT(retry.topics),
+       "Delays of further attempts, one attempt per delay. A record waits for them in the topic "
+       "<topic>-retry-<delay>, and not in its lane. Needs `lanes.order: none`."},
+      {"retry.create", topics_at_start, flag(), AT(retry.create),
+       "Whether laneway creates retry topics that are missing at the start. Their retention is that of the "
+       "consumed topic plus the delay."},
+      {"retry.max_crashes", Reload::restart("crashes are counted from a lane's assignment on"),
+       count(0, 1000), AT(retry.max_crashes),
+       "How many times the process may crash while a record is running before the record goes to the "
+       "dead-letter topic. After two crashes at the same offset, records run alone until the record is "
+       "found. 0 disables the counting."},
+  };
+}
+
+Rows ledger_rows() {
+  return {
+      {"ledger.max_age", in_flight, duration(Duration::zero(), hours(24 * 7)), AT(ledger.max_age),
+       "How long the oldest unfinished record of a partition may hold back the commits before "
+       "`ledger.policy` applies. 0s means no limit."},
+      {"ledger.policy", in_flight,
+       choice<LedgerPolicy>({{"hold", LedgerPolicy::hold}, {"dead_letter", LedgerPolicy::dead_letter}}),
+       AT(ledger.policy),
+       "What to do when the oldest unfinished record exceeds `ledger.max_age`, or when newer records have "
+       "reached `lanes.max_incomplete`: `hold` keeps waiting and logs a warning, `dead_letter` sends the "
+       "record to the dead-letter topic if it has already failed."},
+  };
+}
+
+Rows dead_letter_rows() {
+  return {
+      {"dead_letter.topic", topics_at_start,
+       text("the name of a topic, in which {topic} stands for the record's own topic; \"\" for none",
+            check_topic_template),
+       AT(dead_letter.topic),
+       "The topic that receives records that cannot be processed. Without a dead-letter topic, these records "
+       "are retried forever, and block the commits of their partition."},
+      {"dead_letter.headers", Reload::restart("the writer of dead letters is created at the start"),
+       choice<DeadLetterHeaders>(
+           {{"spring", DeadLetterHeaders::spring}, {"connect", DeadLetterHeaders::connect}}),
+       AT(dead_letter.headers),
+       "Names of the headers with a dead letter's origin and reason: as Spring Kafka or as Kafka Connect "
+       "writes them."},
+      {"dead_letter.create", topics_at_start, flag(), AT(dead_letter.create),
+       "Whether laneway creates dead-letter topics that are missing at the start. Their retention is "
+       "unlimited."},
+      {"dead_letter.max_rate", in_flight, count(0, 1'000'000), AT(dead_letter.max_rate),
+       "How many records per second, averaged over a minute, may be rejected beyond the number of records "
+       "that are done. Above this rate rejected records are not dead-lettered, but tried again. 0 means no "
+       "limit."},
+  };
+}
+
 Rows handler_rows() {
   Rows table;
   for (const HandlerSchema* handler : handlers_of_reference()) append(table, handler->properties());
@@ -165,7 +251,8 @@ Rows handler_rows() {
 Rows make_properties() {
   return joined({topic_rows(), handler_rows(), process_rows(), lane_rows(), order_rows(),
                  rate_rows("lanes.rate", "one partition", AT(lanes.rate)), rows_of_pools(), commit_rows(),
-                 failure_rows(), operation_rows(), output_rows()});
+                 rate_rows("rate", "this process", AT(rate)), retry_rows(), ledger_rows(), dead_letter_rows(),
+                 breaker_rows("breaker"), operation_rows(), output_rows()});
 }
 
 }  // namespace

@@ -10,8 +10,7 @@
 
 namespace laneway::config {
 
-/// In the order of the reference. The settings of a handler may only be used on a Config with that handler,
-/// and the settings of a pool, pools.NAME.workers, on a Config with one pool (pools/pool_scope.h).
+/// In the order of the reference. The settings of a handler may only be used on a Scope with that handler.
 const Rows& properties();
 /// Nullptr if there is no property of that name. `path` may name a setting of any pool (pools/pool_path.h).
 const Property* find_property(std::string_view path);

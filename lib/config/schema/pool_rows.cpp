@@ -1,4 +1,6 @@
-#include "config/schema/shared_rows.h"
+#include "config/schema/pool_rows.h"
+
+#include <utility>
 
 #include "base/cores.h"
 #include "config/pools/pool_path.h"
@@ -9,7 +11,63 @@ namespace {
 
 using std::chrono::hours;
 
+constexpr std::uint32_t most_workers = 4096;
+
 constexpr Reload paths_at_start = Reload::restart("records that are under way follow the old path");
+
+const Words<LimitAlgorithm>& algorithms() {
+  static const Words<LimitAlgorithm> words = {{"aimd", LimitAlgorithm::aimd},
+                                              {"vegas", LimitAlgorithm::vegas},
+                                              {"gradient", LimitAlgorithm::gradient}};
+  return words;
+}
+
+std::optional<BadValue> read_number(std::uint32_t& number, const Node& node) {
+  return count(1, most_workers).set(number, node);
+}
+
+std::optional<BadValue> read_algorithm(LimitAlgorithm& algorithm, const Node& node) {
+  const auto found = node.is_scalar() ? value_of(algorithms(), node.text) : std::nullopt;
+  if (!found) return BadValue{node, "the algorithms are aimd, vegas and gradient"};
+  algorithm = *found;
+  return std::nullopt;
+}
+
+std::optional<BadValue> read_workers(std::tuple<std::uint32_t&, AdaptiveLimit&> workers, const Node& node) {
+  std::uint32_t most = 0;
+  AdaptiveLimit adaptive;
+  if (!node.is_map()) {
+    auto bad = read_number(most, node);
+    if (!bad) workers = std::tuple(most, adaptive);
+    return bad;
+  }
+  for (const Entry& entry : node.entries) {
+    std::optional<BadValue> bad;
+    if (entry.key == "min")
+      bad = read_number(adaptive.min, entry.value);
+    else if (entry.key == "max")
+      bad = read_number(most, entry.value);
+    else if (entry.key == "algorithm")
+      bad = read_algorithm(adaptive.algorithm, entry.value);
+    else
+      bad = BadValue{key_node(entry), "the keys are min, max and algorithm"};
+    if (bad) return bad;
+  }
+  if (most == 0) return BadValue{node, "max is missing"};
+  if (!adaptive.enabled()) return BadValue{node, "algorithm is missing"};
+  if (adaptive.min > most)
+    return BadValue{node,
+                    "min is " + std::to_string(adaptive.min) + ", more than max, " + std::to_string(most)};
+  workers = std::tuple(most, adaptive);
+  return std::nullopt;
+}
+
+std::string print_workers(std::tuple<const std::uint32_t&, const AdaptiveLimit&> workers) {
+  const auto& [most, adaptive] = workers;
+  if (!adaptive.enabled()) return std::to_string(most);
+  return "{ min: " + std::to_string(adaptive.min) + ", max: " + std::to_string(most) +
+         ", algorithm: " + word_of(algorithms(), adaptive.algorithm) + " }";
+}
 
 Result<Selector> parse_route(const std::string& written) {
   if (written == "round_robin") return Selector{Selector::Kind::round_robin, ""};
@@ -106,7 +164,7 @@ Rows route_rows() {
 Rows size_rows() {
   return {
       workers_row(
-          "pools.NAME.workers", OF_POOL(workers), OF_POOL(adaptive),
+          "pools.NAME.workers",
           "Maximum number of records of one partition that run at the same time in the pool, or, with an "
           "algorithm, a range for all records of the pool in the process. The default is that of "
           "`lanes.workers`."),
@@ -169,10 +227,35 @@ Rows each_rows() {
 
 }  // namespace
 
+Property workers_row(std::string name, std::string description) {
+  auto form =
+      structured("a whole number from 1 to 4096, or { min, max, algorithm }", read_workers, print_workers);
+  form.most = most_workers;
+  return restarting(
+      {std::move(name), in_flight, form, both(OF_POOL(workers), OF_POOL(adaptive)), std::move(description)},
+      "the limit that follows the downstream is created at the start",
+      [](const ConstScope& scope) { return scope.pool.adaptive.algorithm; });
+}
+
+Rows breaker_rows(const std::string& section) {
+  return {
+      {section + ".failures", in_flight, count(0, 1'000'000), OF_POOL(breaker.failures),
+       "Minimum number of different records that must fail in a row before the breaker opens. The breaker "
+       "also opens when half of the records in `breaker.window` have failed. 0 disables the breaker, and "
+       "every failure counts against its record."},
+      {section + ".window", in_flight, duration(seconds(1), hours(1)), OF_POOL(breaker.window),
+       "The time over which the calls of different records are compared."},
+      {section + ".probe", in_flight, duration(milliseconds(1), hours(1)), OF_POOL(breaker.probe),
+       "How long an open breaker waits before a record probes the downstream."},
+      {section + ".slow", in_flight, duration(Duration::zero(), hours(1)), OF_POOL(breaker.slow),
+       "A call that takes longer than this time counts as a failure of the downstream. 0s disables this."},
+  };
+}
+
 Rows rows_of_pools() {
   return joined({route_rows(), size_rows(), path_rows(),
                  rate_rows("pools.NAME.rate", "this pool, in the process", OF_POOL(rate)),
-                 breaker_rows("pools.NAME.breaker", OF_POOL(breaker)), each_rows()});
+                 breaker_rows("pools.NAME.breaker"), each_rows()});
 }
 
 }  // namespace laneway::config
