@@ -120,10 +120,10 @@ std::string commits(const Config& config) {
 
 /// The attempts in retry topics; empty if there are no retry topics.
 std::string later_attempts(const Config& config) {
-  std::string text;
-  for (const auto& delay : config.retry.topics)
-    text += (text.empty() ? "" : ", ") + delay.topic_of("{topic}");
-  return text.empty() ? text : "one attempt in each retry topic (" + text + ") after its delay; then ";
+  std::vector<std::string> topics;
+  for (const auto& delay : config.retry.topics) topics.push_back(delay.topic_of("{topic}"));
+  if (topics.empty()) return "";
+  return "one attempt in each retry topic (" + config::join(topics, ", ") + ") after its delay; then ";
 }
 
 std::string failures(const Config& config) {
@@ -203,8 +203,8 @@ std::string workers_of(const Pool& pool) {
   return text;
 }
 
-std::string rate_of(const config::Rate& rate) {
-  std::vector<std::string> limits;
+/// `limits`: others, which come first.
+std::string limits_of(const config::Rate& rate, std::vector<std::string> limits = {}) {
   if (rate.records > 0) limits.push_back(counted(rate.records, "record") + "/s");
   if (rate.bytes > 0) limits.push_back(config::print_size(rate.bytes) + "/s");
   return config::join(limits, " and ");
@@ -212,18 +212,16 @@ std::string rate_of(const config::Rate& rate) {
 
 std::string each_of(const config::Each& each) {
   if (!each.by.enabled()) return "";
-  std::string text = "; for each " + config::print_selector(each.by) + " at most ";
-  if (each.workers > 0) text += counted(each.workers, "running record") + " in the process";
-  const auto rate = rate_of(each.rate);
-  if (each.workers > 0 && !rate.empty()) text += " and ";
-  return text + rate;
+  std::vector<std::string> limits;
+  if (each.workers > 0) limits.push_back(counted(each.workers, "running record") + " in the process");
+  return "; for each " + config::print_selector(each.by) + " at most " + limits_of(each.rate, limits);
 }
 
 std::string limits_of(const Config& config, const Pool& pool) {
   auto text = std::string(handler_of(config.handler_of(pool)).name) + ", " + workers_of(pool) + " and " +
               std::to_string(pool.queue) + " queued";
   if (pool.retry_workers > 0) text += ", and " + std::to_string(pool.retry_workers) + " that run again";
-  if (const auto rate = rate_of(pool.rate); !rate.empty()) text += "; at most " + rate + " in the process";
+  if (const auto rate = limits_of(pool.rate); !rate.empty()) text += "; at most " + rate + " in the process";
   text += each_of(pool.each);
   if (!pool.helps.empty())
     text += "; idle workers run records of " + config::join(pool.helps, ", then ") +

@@ -1,6 +1,6 @@
 #include "app/cli/help.h"
 
-#include "app/cli/terminal.h"
+#include "config/text.h"
 
 namespace laneway::cli {
 namespace {
@@ -13,7 +13,7 @@ constexpr std::size_t verb_column = 12;
 /// columns of the first line are taken.
 std::string wrapped(const std::string& text, std::size_t indent, std::size_t used) {
   std::string out;
-  for (const auto& line : words_in_lines(text, text_width, indent, used))
+  for (const auto& line : config::words_in_lines(text, text_width, indent, used))
     out += (out.empty() ? "" : '\n' + std::string(indent, ' ')) + line;
   return out + '\n';
 }

@@ -3,17 +3,10 @@
 #include <algorithm>
 
 #include "base/decimal.h"
+#include "config/text.h"
 
 namespace laneway::cli {
 namespace {
-
-/// Kafka allows these names.
-bool is_topic(std::string_view name) {
-  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-           c == '_' || c == '-';
-  });
-}
 
 /// Takes the text up to `separator` off the front of `rest`. Returns all of `rest` without a separator.
 std::string_view take_until(std::string_view& rest, char separator) {
@@ -43,7 +36,7 @@ std::optional<Place> parse_place(std::string_view text) {
   std::string_view rest = plain;
   Place place;
   place.topic = take_until(rest, ':');
-  if (!is_topic(place.topic)) return std::nullopt;
+  if (place.topic.empty() || !config::is_word(place.topic, "._-")) return std::nullopt;  // as Kafka has them
   if (plain.size() == place.topic.size()) return place;
   const bool with_offset = rest.find(':') != rest.npos;
   place.partition = decimal<std::int32_t>(take_until(rest, ':'));

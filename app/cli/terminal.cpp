@@ -9,10 +9,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
-#include <sstream>
 
 #include "app/exit_code.h"
 #include "base/utf8.h"
+#include "config/text.h"
 #include "delivery/dead_letter/dead_letter.h"
 #include "telemetry/log.h"
 
@@ -83,36 +83,16 @@ std::string safe_text(std::string_view text) {
   return out;
 }
 
-std::size_t characters(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
-
-std::vector<std::string> words_in_lines(const std::string& text, std::size_t width, std::size_t indent,
-                                        std::size_t used, std::size_t most) {
-  std::istringstream words(text);
-  std::vector<std::string> lines(1);
-  for (std::string word; words >> word;) {
-    const auto length = characters(word);
-    if (!lines.back().empty() && used + 1 + length > width && lines.size() < most) {
-      lines.emplace_back();
-      used = indent;
-    }
-    used += length + (lines.back().empty() ? 0 : 1);
-    lines.back() += (lines.back().empty() ? "" : " ") + word;
-  }
-  return lines;
-}
-
 std::string cell(std::string_view text, std::size_t width) {
   auto out = delivery::clean_text(text, 4 * std::max<std::size_t>(width, 80));
-  if (const auto length = characters(out); length <= width) return out + std::string(width - length, ' ');
+  if (const auto length = config::characters(out); length <= width)
+    return out + std::string(width - length, ' ');
   return out.substr(0, place_after(out, std::max<std::size_t>(width, 1) - 1)) + "…";
 }
 
 std::string end_cell(std::string_view text, std::size_t width) {
   const auto out = delivery::clean_text(text, most_text);
-  const auto length = characters(out);
+  const auto length = config::characters(out);
   if (length <= width) return out + std::string(width - length, ' ');
   return "…" + out.substr(place_after(out, length + 1 - std::max<std::size_t>(width, 1)));
 }

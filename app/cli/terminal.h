@@ -41,11 +41,6 @@ std::string safe_text(std::string_view text);
 
 inline constexpr std::size_t most_text = std::size_t{1} << 20;  ///< of a text that is not cut
 
-std::size_t characters(std::string_view text);
-/// The words of the text in lines that leave room for `indent` columns, the first for `used`; the last of
-/// `most` lines has all that is left.
-std::vector<std::string> words_in_lines(const std::string& text, std::size_t width, std::size_t indent,
-                                        std::size_t used = 0, std::size_t most = std::string::npos);
 /// The beginning of the text, or all of it and blanks.
 std::string cell(std::string_view text, std::size_t width);
 /// The same with the end of the text, where long names differ.

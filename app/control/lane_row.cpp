@@ -122,9 +122,7 @@ std::string detail_of(const Json& lane, const std::string& name, const Outage& o
                     " for an open transaction of another producer");
   if (const auto error = lane.value("source_error", ""); !error.empty())
     parts.push_back("cannot be read: " + error);
-  std::string text;
-  for (const auto& part : parts) text += (text.empty() ? name + ' ' : "; ") + part;
-  return text;
+  return parts.empty() ? "" : name + ' ' + config::join(parts, "; ");
 }
 
 /// An error that is over stands beside dead letters only, whose reason it may be: it is no trouble any more.

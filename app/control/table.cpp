@@ -57,9 +57,18 @@ std::string line(const std::string& text, const TableStyle& style) {
 std::string wrapped(const std::string& text, const TableStyle& style, std::size_t most = most_lines) {
   const auto width = style.columns == 0 ? std::string::npos : style.columns;
   std::string out;
-  for (const auto& words : cli::words_in_lines(delivery::clean_text(text, cli::most_text), width, 2, 0, most))
+  for (const auto& words :
+       config::words_in_lines(delivery::clean_text(text, cli::most_text), width, 2, 0, most))
     out += line((out.empty() ? "" : "  ") + words, style);
   return out;
+}
+
+/// Some of the lines, and how many more there are; outside a terminal, all.
+void cut(std::vector<std::string>& lines, std::size_t most, const char* what, const TableStyle& style) {
+  if (style.columns == 0 || lines.size() <= most) return;
+  const auto more = lines.size() - most;
+  lines.resize(most);
+  lines.push_back("and " + std::to_string(more) + " more " + what + " (--json)\n");
 }
 
 /// How calls fail, while most of them work. In an outage, a reason of the readiness has it.
@@ -84,11 +93,7 @@ std::vector<std::string> limits_of(const Json& status, const TableStyle& style) 
   if (pools.empty() && breaker.is_object()) add("the downstream " + breaker.value("downstream", ""), breaker);
   for (const auto& pool : pools)
     add("the pool " + pool.at("name").get<std::string>(), pool.value("breaker", Json()));
-  if (style.columns > 0 && lines.size() > most_pools) {
-    const auto more = lines.size() - most_pools;
-    lines.resize(most_pools);
-    lines.push_back("and " + std::to_string(more) + " more limits (--json)\n");
-  }
+  cut(lines, most_pools, "limits", style);
   return lines;
 }
 
@@ -107,11 +112,7 @@ std::vector<std::string> heading(const Json& status, std::size_t lane_width, con
         coloured(wrapped("NOT READY: " + reason.at("text").get<std::string>(), style), "\033[31m", style));
   if (auto words = downstream_of(status.at("breaker"), style); !words.empty())
     lines.push_back(std::move(words));
-  if (style.columns > 0 && lines.size() > 1 + most_details) {
-    const auto more = lines.size() - most_details;
-    lines.resize(most_details);
-    lines.push_back("and " + std::to_string(more) + " more reasons (--json)\n");
-  }
+  if (lines.size() > 1 + most_details) cut(lines, most_details, "reasons", style);
   for (auto& limit : limits_of(status, style)) lines.push_back(std::move(limit));
   lines.emplace_back("\n");
   lines.push_back(cli::end_cell("lane", lane_width) +

@@ -14,8 +14,6 @@ std::size_t number(const nlohmann::json& line, const char* name) {
   return std::min(found->get<std::size_t>(), none);
 }
 
-bool has_success(std::uint32_t count) { return count > 0; }
-
 }  // namespace
 
 void Audit::follow(const std::string& file) { journals_.push_back({file, {}, {}}); }
@@ -54,7 +52,8 @@ void Audit::note(std::string_view line) {
 
 std::uint64_t Audit::processed(std::size_t partition) const {
   const auto& successes = successes_[partition];
-  return static_cast<std::uint64_t>(std::count_if(successes.begin(), successes.end(), has_success));
+  return static_cast<std::uint64_t>(
+      std::count_if(successes.begin(), successes.end(), [](auto count) { return count > 0; }));
 }
 
 Findings Audit::judge(const std::vector<std::uint64_t>& produced,

@@ -28,23 +28,13 @@ Error cannot_write(const std::string& what, const std::string& why = std::strerr
 /// and no commit is accepted while members join. With the cooperative protocol, drains end before that.
 std::string config_text(const std::string& bootstrap, milliseconds work) {
   const auto ms = [](milliseconds time) { return std::to_string(time.count()) + "ms"; };
-  std::string text = "# The configuration of both members of the demo.\n";
-  text += "kafka:\n";
-  text += "  bootstrap.servers: " + bootstrap + "\n";
-  text += "  group.id: " + group + "\n";
-  text += "  partition.assignment.strategy: cooperative-sticky\n";
-  text += "  session.timeout.ms: 3000\n";
-  text += "  heartbeat.interval.ms: 200\n";
-  text += "topics: [" + topic + "]\n";
-  text += "handler:\n";
-  text += "  simulate: { sleep: { p50: " + ms(work) + ", p99: " + ms(3 * work) + " } }\n";
-  text += "lanes:\n";
-  text += "  workers: " + std::to_string(workers) + "\n";
-  text += "  queue: " + std::to_string(queue) + "\n";
-  text += "  pause_after: 100ms\n";
-  text += "  drain: 2s\n";
-  text += "commit: { interval: 500ms }\n";
-  return text;
+  return "# The configuration of both members of the demo.\nkafka:\n  bootstrap.servers: " + bootstrap +
+         "\n  group.id: " + group +
+         "\n  partition.assignment.strategy: cooperative-sticky\n  session.timeout.ms: 3000\n"
+         "  heartbeat.interval.ms: 200\ntopics: [" +
+         topic + "]\nhandler:\n  simulate: { sleep: { p50: " + ms(work) + ", p99: " + ms(3 * work) +
+         " } }\nlanes:\n  workers: " + std::to_string(workers) + "\n  queue: " + std::to_string(queue) +
+         "\n  pause_after: 100ms\n  drain: 2s\ncommit: { interval: 500ms }\n";
 }
 
 }  // namespace

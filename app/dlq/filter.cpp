@@ -3,17 +3,12 @@
 #include <time.h>
 
 #include <algorithm>
-#include <cctype>
 
+#include "config/text.h"
 #include "config/units.h"
 
 namespace laneway::dlq {
 namespace {
-
-bool contains(std::string_view text, std::string_view part) {
-  const auto same = [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); };
-  return std::search(text.begin(), text.end(), part.begin(), part.end(), same) != text.end();
-}
 
 bool has(const delivery::Headers& headers, const Filter::HeaderWish& wish) {
   return std::any_of(headers.begin(), headers.end(), [&](const delivery::Header& header) {
@@ -40,7 +35,7 @@ bool Filter::lets_through(const Letter& letter) const {
   if (partition && *partition != partition_of(letter)) return false;
   if (since && failed_at(letter) < *since) return false;
   if (until && failed_at(letter) >= *until) return false;
-  if (!contains(reason_of(letter), reason)) return false;
+  if (config::lower(reason_of(letter)).find(config::lower(reason)) == std::string::npos) return false;
   return std::all_of(headers.begin(), headers.end(),
                      [&](const HeaderWish& wish) { return has(letter.headers, wish); });
 }

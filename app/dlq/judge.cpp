@@ -17,12 +17,6 @@ std::string lines(const std::map<std::string, std::uint64_t>& counts, const char
   return out;
 }
 
-std::uint64_t sum(const std::map<std::string, std::uint64_t>& counts) {
-  std::uint64_t all = 0;
-  for (const auto& [name, count] : counts) all += count;
-  return all;
-}
-
 }  // namespace
 
 Judgement judge(const Letter& letter, const Options& options, const Targets& targets) {
@@ -53,7 +47,8 @@ std::string summary_text(const Summary& summary, const Options& options) {
   out += lines(summary.left, "left: ");
   if (!options.yes && summary.sent_before > 0)
     out += line(summary.sent_before, "already sent back by an earlier redrive");
-  const auto sent = sum(summary.sent);
+  std::uint64_t sent = 0;
+  for (const auto& [topic, count] : summary.sent) sent += count;
   if (summary.taken_over)
     return out +
            "Another redrive of these dead letters took over and will continue. If you did not start another "

@@ -141,7 +141,7 @@ std::string description_text(const Letter& letter, const Row& row) {
 /// The whole place, or, where lines are cut, its end.
 std::string place_cell(const std::string& place, std::size_t width, const Layout& layout) {
   const auto text = delivery::clean_text(place, cli::most_text);
-  return cli::end_cell(text, layout.reason == 0 ? std::max(width, cli::characters(text)) : width);
+  return cli::end_cell(text, layout.reason == 0 ? std::max(width, config::characters(text)) : width);
 }
 
 }  // namespace

@@ -13,8 +13,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-Duration in_seconds(double value) { return duration_cast<Duration>(std::chrono::duration<double>(value)); }
-
 /// As many digits as a measurement is worth.
 Duration rounded(Duration duration) {
   using namespace std::chrono;

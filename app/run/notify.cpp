@@ -28,19 +28,11 @@ Duration watchdog() {
 }
 
 std::string life(const Notification& notification) {
-  const auto extended =
-      "EXTEND_TIMEOUT_USEC=" + std::to_string(duration_cast<microseconds>(notification.at_most).count()) +
-      '\n';
   if (!notification.entered) return {};
-  switch (*notification.entered) {
-    case Phase::starting:
-      return extended;
-    case Phase::started:
-      return "READY=1\n";
-    case Phase::stopping:
-      break;
-  }
-  return "STOPPING=1\n" + extended;
+  if (*notification.entered == Phase::started) return "READY=1\n";
+  return (*notification.entered == Phase::stopping ? "STOPPING=1\nEXTEND_TIMEOUT_USEC="
+                                                   : "EXTEND_TIMEOUT_USEC=") +
+         std::to_string(duration_cast<microseconds>(notification.at_most).count()) + '\n';
 }
 
 }  // namespace

@@ -28,12 +28,6 @@ void log_refusal(const std::string& what, const std::string& why, const char* by
   }
 }
 
-std::string list(const Changes& changes) {
-  std::string text;
-  for (const auto& change : changes) text += "\n" + change.text();
-  return text;
-}
-
 void log_changes(const Changes& changes, const std::vector<std::string>& warnings, const char* by) {
   for (const auto& change : changes)
     telemetry::info("setting changed", {{"key", change.key}, {"from", change.before}, {"to", change.after}});
@@ -44,8 +38,8 @@ void log_changes(const Changes& changes, const std::vector<std::string>& warning
 Answer answer(const Changes& changes, const std::vector<std::string>& warnings, bool dry_run) {
   std::string text = "nothing has changed";
   if (!changes.empty())
-    text = config::counted(changes.size(), "setting") + (dry_run ? " would be changed:" : " changed:") +
-           list(changes);
+    text = config::counted(changes.size(), "setting") + (dry_run ? " would be changed:" : " changed:");
+  for (const auto& change : changes) text += "\n" + change.text();
   for (const auto& warning : warnings) text += "\nwarning: " + warning;
   return {Answer::Kind::done, text};
 }

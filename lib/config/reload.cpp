@@ -54,16 +54,10 @@ void add_handler_changes(const ConstScope& before, const ConstScope& after, std:
       found.push_back(change_of(property, scope + property.name, before, after));
 }
 
-std::string names_of(const std::vector<Pool>& pools) {
-  std::vector<std::string> names;
-  for (const Pool& pool : pools) names.push_back(pool.name);
-  return "[" + join(names, ", ") + "]";
-}
-
 void add_pool_changes(const Config& before, const Config& after, std::vector<Change>& found) {
-  const auto old = names_of(before.pools);
-  const auto now = names_of(after.pools);
-  if (old != now) return found.push_back(change("pools", old, now, pools_at_start));
+  const auto list = [](const Config& config) { return "[" + join(names_of(config.pools), ", ") + "]"; };
+  if (list(before) != list(after))
+    return found.push_back(change("pools", list(before), list(after), pools_at_start));
   for (std::size_t i = 0; i < before.pools.size(); ++i) {
     const ConstScope one(before, before.pools[i]);
     const ConstScope other(after, after.pools[i]);

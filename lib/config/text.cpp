@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <limits>
 #include <numeric>
+#include <sstream>
 #include <utility>
 
 #include "base/utf8.h"
@@ -122,6 +123,8 @@ std::string lower(std::string_view text) {
   return out;
 }
 
+bool is_handler(std::string_view name) { return name == "handler" || name.starts_with("handler."); }
+
 bool is_digits(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
@@ -140,6 +143,27 @@ bool is_ascii(std::string_view text) {
 std::string_view trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(" \t");
   return first == text.npos ? "" : text.substr(first, text.find_last_not_of(" \t") + 1 - first);
+}
+
+std::size_t characters(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+std::vector<std::string> words_in_lines(const std::string& text, std::size_t width, std::size_t indent,
+                                        std::size_t used, std::size_t most) {
+  std::istringstream words(text);
+  std::vector<std::string> lines(1);
+  for (std::string word; words >> word;) {
+    const auto length = characters(word);
+    if (!lines.back().empty() && used + 1 + length > width && lines.size() < most) {
+      lines.emplace_back();
+      used = indent;
+    }
+    used += length + (lines.back().empty() ? 0 : 1);
+    lines.back() += (lines.back().empty() ? "" : " ") + word;
+  }
+  return lines;
 }
 
 std::vector<std::string> split(std::string_view text, std::string_view separator) {

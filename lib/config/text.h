@@ -36,6 +36,8 @@ std::string yaml_scalar(std::string_view text);
 std::string counted(std::uint64_t number, std::string_view noun);
 
 std::string lower(std::string_view text);
+/// Whether the setting is the handler of a service, or a key of it.
+bool is_handler(std::string_view name);
 bool is_digits(std::string_view text);
 /// Whether all characters are letters and digits of ASCII, or among `others`.
 bool is_word(std::string_view text, std::string_view others);
@@ -52,6 +54,12 @@ auto find_named(const Rows& rows, std::string_view name) -> decltype(&*std::begi
   return nullptr;
 }
 
+/// The number of characters of UTF-8.
+std::size_t characters(std::string_view text);
+/// The words of the text in lines that leave room for `indent` columns, the first for `used`; the last of
+/// `most` lines has all that is left.
+std::vector<std::string> words_in_lines(const std::string& text, std::size_t width, std::size_t indent,
+                                        std::size_t used = 0, std::size_t most = std::string::npos);
 /// The parts between the separators; one part if `text` has no separator.
 std::vector<std::string> split(std::string_view text, std::string_view separator);
 std::string join(const std::vector<std::string>& parts, std::string_view separator);

@@ -36,9 +36,10 @@ std::string check_pattern(const std::string& pattern) {
 
 constexpr int most_ports = 100;  // of a range; a command asks each of them for its service
 
-/// Begin and end of the part between "://" and the path.
+/// Begin and end of authority_of().
 std::pair<std::size_t, std::size_t> authority(const std::string& url) {
-  const auto begin = url.find("://") + 3;
+  const auto scheme = url.find("://");
+  const auto begin = scheme == url.npos ? 0 : scheme + 3;
   return {begin, std::min(url.find_first_of("/?#", begin), url.size())};
 }
 
@@ -71,15 +72,19 @@ std::string check_listen(const std::string& address) {
   return more >= 0 && more < most_ports ? "" : "the last port is not the first one or one of the 99 after it";
 }
 
+std::string authority_of(const std::string& url) {
+  const auto [begin, end] = authority(url);
+  return url.substr(begin, end - begin);
+}
+
 std::string check_url(const std::string& url) {
   const auto scheme = lower(url.substr(0, 8));
   if (!scheme.starts_with("http://") && scheme != "https://")
     return "it does not start with http:// or https://";
   if (!is_ascii(url) || url.find(' ') != url.npos)
     return "it contains a space or a character that is not printable ASCII";
-  const auto [begin, end] = authority(url);
-  auto host = url.substr(begin, end - begin);
-  host = host.substr(host.rfind('@') + 1);
+  auto host = authority_of(url);
+  host.erase(0, host.rfind('@') + 1);
   const auto colon = host.rfind(':');
   const bool has_port = colon != host.npos && host.find(']', colon) == host.npos;
   if (!is_host(has_port ? host.substr(0, colon) : host)) return "it has no host";
@@ -183,9 +188,7 @@ std::string check_json_pointer(const std::string& pointer) {
 }
 
 bool has_login(const std::string& url) {
-  if (url.find("://") == url.npos) return false;
-  const auto [begin, end] = authority(url);
-  return url.substr(begin, end - begin).find('@') != url.npos;
+  return url.find("://") != url.npos && authority_of(url).find('@') != url.npos;
 }
 
 std::string without_secrets(const std::string& url) {
@@ -198,8 +201,7 @@ std::string without_secrets(const std::string& url) {
 }
 
 std::string refused_without_secrets(const std::string& url) {
-  const auto scheme = url.find("://");
-  const auto begin = scheme == url.npos ? 0 : scheme + 3;
+  const auto begin = authority(url).first;
   const auto at = url.rfind('@');
   const bool user = at != url.npos && at >= begin;
   const auto shown = user ? url.substr(0, begin) + "*****" + url.substr(at) : url;

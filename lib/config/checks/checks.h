@@ -11,10 +11,12 @@ namespace laneway::config {
 
 /// A port from `min` to 65535.
 bool is_port(std::string_view text, unsigned min = 0);
-/// host:port, [v6]:port; port 0 to 65535.
 /// Whether the text has only characters of host names and IP addresses; IPv6 may be in brackets.
 bool is_host(std::string_view text);
+/// host:port, [v6]:port; port 0 to 65535.
 std::string check_listen(const std::string& address);
+/// The part of a URL between "://" and the path; likewise of HOST:PORT, which has no scheme.
+std::string authority_of(const std::string& url);
 /// A URL with http:// or https:// and a host.
 std::string check_url(const std::string& url);
 /// A Content-Type: printable ASCII.

@@ -174,13 +174,6 @@ void check_insecure(const Connection& connection, std::vector<ConnectionProblem>
   refuse("enable.sasl.oauthbearer.unsecure.jwt", "true", "tokens would not be signed");
 }
 
-/// host:port, or what follows the scheme of a URL.
-std::string authority_of(const std::string& server) {
-  const auto scheme = server.find("://");
-  const auto begin = scheme == server.npos ? 0 : scheme + 3;
-  return server.substr(begin, server.find_first_of("/?#", begin) - begin);
-}
-
 }  // namespace
 
 bool is_loopback(const std::string& server) {

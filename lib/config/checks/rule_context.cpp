@@ -6,9 +6,7 @@
 
 namespace laneway::config {
 
-std::string RuleContext::placed(const std::string& key) const {
-  return key == "handler" || key.starts_with("handler.") ? scope_ + key : key;
-}
+std::string RuleContext::placed(const std::string& key) const { return is_handler(key) ? scope_ + key : key; }
 
 const Setting* RuleContext::handler_setting() const {
   const auto found = std::find_if(settings_.begin(), settings_.end(), [&](const auto& item) {

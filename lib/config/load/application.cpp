@@ -34,8 +34,6 @@ std::string example_of(const std::string& handler) {
   return "or {}";
 }
 
-bool about_handler(const std::string& key) { return key == "handler" || key.starts_with("handler."); }
-
 /// Puts settings into a Config, one after the other.
 class Application {
  public:
@@ -81,7 +79,7 @@ class Application {
   void choose_handler(const std::vector<const Setting*>& settings) {
     std::vector<const Setting*> ordered;
     for (const Setting* setting : settings)
-      if (about_handler(local(*setting))) ordered.push_back(setting);
+      if (is_handler(local(*setting))) ordered.push_back(setting);
     std::stable_sort(ordered.begin(), ordered.end(),
                      [](const Setting* a, const Setting* b) { return a->place.layer < b->place.layer; });
     for (const Setting* setting : ordered) choose_of(*setting);

@@ -32,16 +32,11 @@ void hide(Node& node) {
   for (Entry& entry : node.entries) hide(entry.value);
 }
 
-std::string with_underscores(std::string_view name) {
+/// `of_pool`: the name of a pool, which may have hyphens; variables have none.
+std::string with_underscores(std::string_view name, bool of_pool = false) {
   std::string out = lower(name);
   std::replace(out.begin(), out.end(), '.', '_');
-  return out;
-}
-
-/// The name of a pool in a variable: variables have no hyphens.
-std::string with_underscores_only(std::string_view name) {
-  auto out = with_underscores(name);
-  std::replace(out.begin(), out.end(), '-', '_');
+  if (of_pool) std::replace(out.begin(), out.end(), '-', '_');
   return out;
 }
 
@@ -49,7 +44,7 @@ std::string variable_of(const std::string& path) {
   const bool client = below(path, "kafka");
   std::string name =
       client ? with_underscores(path.substr(6)) : with_underscores(join(split(path, "."), "__"));
-  if (pool_path(path)) name = with_underscores_only(name);
+  if (pool_path(path)) name = with_underscores(name, true);
   for (char& c : name)
     if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
   return std::string(client ? client_prefix : prefix) + name;
@@ -103,8 +98,8 @@ std::string client_path(std::string_view ending) {
 std::string pool_setting(std::string_view ending, const std::vector<std::string>& pools) {
   const auto wanted = lower(ending);
   for (const std::string& pool : pools)
-    if (const auto begin = with_underscores_only(pool) + "__"; wanted.starts_with(begin))
-      return PoolPath{pool, ""}.scope() + join(split(wanted.substr(begin.size()), "__"), ".");
+    if (const auto begin = with_underscores(pool, true) + "__"; wanted.starts_with(begin))
+      return name_in_pool(pool, join(split(wanted.substr(begin.size()), "__"), "."));
   return "pools." + join(split(wanted, "__"), ".");
 }
 
@@ -196,7 +191,7 @@ std::optional<Objection> object_to_ambiguity(const std::string& path, const std:
   const auto of_pool = pool_path(path);
   if (!of_pool || pools == nullptr) return std::nullopt;
   for (const std::string& other : *pools)
-    if (other != of_pool->pool && with_underscores_only(other) == with_underscores_only(of_pool->pool))
+    if (other != of_pool->pool && with_underscores(other, true) == with_underscores(of_pool->pool, true))
       return Objection{"this variable could mean the pool " + of_pool->pool + " or the pool " + other,
                        "use --set, or the file"};
   return std::nullopt;

@@ -183,7 +183,7 @@ class Walk {
   /// A group of keys; false for a handler without settings, which is a value like others.
   bool enter(const std::string& path, const Entry& entry) {
     const auto name = schema_name(path);
-    const bool may_be_value = name == "handler" || name.starts_with("handler.");
+    const bool may_be_value = is_handler(name);
     if (entry.value.is_map() && !(may_be_value && entry.value.entries.empty())) {
       section(path, entry.value);
       return true;

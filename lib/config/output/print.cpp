@@ -12,16 +12,6 @@ namespace {
 
 constexpr std::size_t widest_comment = 110;
 
-/// At blanks, into lines of at most `width` characters where words allow it.
-std::vector<std::string> wrapped(const std::string& text, std::size_t width) {
-  std::vector<std::string> lines(1);
-  for (const auto& word : split(text, " ")) {
-    if (!lines.back().empty() && lines.back().size() + 1 + word.size() > width) lines.emplace_back();
-    lines.back() += (lines.back().empty() ? "" : " ") + word;
-  }
-  return lines;
-}
-
 /// Writes dotted names as nested YAML.
 class Writer {
  public:
@@ -40,7 +30,7 @@ class Writer {
     open_ = groups;
     if (!comment.empty()) {
       if (groups.empty()) out_ += "\n";
-      for (const auto& part : wrapped(comment, widest_comment - 2 * groups.size()))
+      for (const auto& part : words_in_lines(comment, widest_comment - 2 * groups.size(), 0))
         line(groups.size(), "# " + part, off);
     }
     line(groups.size(), words.back() + ": " + value, off);
@@ -121,8 +111,7 @@ void print_pools(Writer& writer, const Config& config) {
 
 /// The sections that have no defaults to show.
 bool is_off(const Config& config, const std::string& name) {
-  if (name.starts_with(pool_rows)) return true;
-  return name.starts_with("route.") && !stages_of(config).front().named();
+  return name.starts_with(pool_rows) || (name.starts_with("route.") && !stages_of(config).front().named());
 }
 
 }  // namespace

@@ -8,8 +8,6 @@ namespace {
 constexpr std::string_view group = "pools.";
 constexpr std::size_t longest_pool_name = 60;
 
-bool is_handler(std::string_view key) { return key == "handler" || key.starts_with("handler."); }
-
 }  // namespace
 
 std::optional<PoolPath> pool_path(std::string_view path) {
@@ -30,7 +28,7 @@ std::string schema_name(std::string_view path) {
 
 std::string name_in_pool(const std::string& pool, std::string_view row) {
   const auto key = row.starts_with(pool_rows) ? row.substr(pool_rows.size()) : row;
-  return PoolPath{pool, ""}.scope() + std::string(key);
+  return std::string(group) + pool + '.' + std::string(key);
 }
 
 std::string check_pool_name(std::string_view name) {

@@ -17,8 +17,6 @@ inline constexpr std::string_view pool_rows = "pools.NAME.";
 struct PoolPath {
   std::string pool;
   std::string key;  ///< empty for the pool itself
-
-  std::string scope() const { return "pools." + pool + "."; }
 };
 /// nullopt for a setting that is not of a pool.
 std::optional<PoolPath> pool_path(std::string_view path);

@@ -15,6 +15,12 @@ bool uses_own_handler(const Config& config) {
   return std::any_of(stages.begin(), stages.end(), [](const Pool& pool) { return !pool.handler; });
 }
 
+std::vector<std::string> names_of(std::span<const Pool> pools) {
+  std::vector<std::string> names;
+  for (const Pool& pool : pools) names.push_back(pool.name);
+  return names;
+}
+
 const Pool* find_pool(const Config& config, const std::string& name) {
   return find_named(config.pools, name);
 }

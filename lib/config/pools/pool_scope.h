@@ -16,6 +16,7 @@ std::span<const Pool> stages_of(Config&& config) = delete;
 /// Whether the service's handler does any work: a stage has no handler of its own.
 bool uses_own_handler(const Config& config);
 
+std::vector<std::string> names_of(std::span<const Pool> pools);
 /// Nullptr if no pool has this name.
 const Pool* find_pool(const Config& config, const std::string& name);
 

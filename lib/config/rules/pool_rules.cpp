@@ -11,26 +11,6 @@
 namespace laneway::config {
 namespace {
 
-/// A path back to its first pool along the edges that `next` gives; empty if there is none.
-template <class Next>
-std::vector<std::string> find_cycle(const std::string& start, const Next& next) {
-  std::vector<std::string> path{start};
-  std::set<std::string> seen;
-  const auto visit = [&](const auto& self) -> bool {
-    for (const std::string& name : next(path.back())) {
-      if (name == start) return true;
-      if (!seen.insert(name).second) continue;
-      path.push_back(name);
-      if (self(self)) return true;
-      path.pop_back();
-    }
-    return false;
-  };
-  if (!visit(visit)) return {};
-  path.push_back(start);
-  return path;
-}
-
 class PoolRules {
  public:
   explicit PoolRules(RuleContext& rules) : rules_(rules), config_(rules.config()) {}
@@ -56,8 +36,7 @@ class PoolRules {
   static std::string key(const Pool& pool, const char* name) { return pool.scope() + name; }
 
   std::string hint_for(const std::string& name) const {
-    std::vector<std::string> names;
-    for (const Pool& pool : config_.pools) names.push_back(pool.name);
+    const auto names = names_of(config_.pools);
     if (const auto near = nearest(name, names)) return "did you mean the pool " + *near + "?";
     return "the pools are " + join(names, ", ");
   }
@@ -145,27 +124,37 @@ class PoolRules {
       rules_.refuse({key(pool, "helps")}, "a pool is named twice", "name each pool once");
   }
 
-  std::vector<std::string> after(const std::string& name) const {
-    const Pool* pool = find_pool(config_, name);
-    return pool == nullptr || pool->then.empty() ? std::vector<std::string>() : std::vector{pool->then};
-  }
-  std::vector<std::string> helped(const std::string& name) const {
-    const Pool* pool = find_pool(config_, name);
-    return pool == nullptr ? std::vector<std::string>() : pool->helps;
+  using Names = std::vector<std::string>;
+
+  /// Extends `path`, without the pools that were `seen`, until it comes back to its first pool.
+  bool returns(Names& path, std::set<std::string>& seen, Names (*next)(const Pool&)) const {
+    const Pool* last = find_pool(config_, path.back());
+    for (const std::string& name : last == nullptr ? Names() : next(*last)) {
+      if (name != path.front() && !seen.insert(name).second) continue;
+      path.push_back(name);
+      if (name == path.front() || returns(path, seen, next)) return true;
+      path.pop_back();
+    }
+    return false;
   }
 
-  /// One problem for each kind of cycle, at its first pool in the file.
+  /// From a pool along `next` back to the pool, the first one in the file; empty if there is no cycle.
+  Names cycle_of(Names (*next)(const Pool&)) const {
+    for (const Pool& pool : config_.pools) {
+      Names path{pool.name};
+      std::set<std::string> seen;
+      if (returns(path, seen, next)) return path;
+    }
+    return {};
+  }
+
+  /// One problem for each kind of cycle.
   void check_cycles() {
-    const auto cycle_of = [&](const auto& next) {
-      for (const Pool& pool : config_.pools)
-        if (auto cycle = find_cycle(pool.name, next); !cycle.empty()) return cycle;
-      return std::vector<std::string>();
-    };
-    if (const auto cycle = cycle_of([&](const auto& name) { return after(name); }); !cycle.empty())
+    if (const auto cycle = cycle_of([](const Pool& pool) { return Names{pool.then}; }); !cycle.empty())
       rules_.refuse({"pools." + cycle.front() + ".then"},
                     "records would go round forever: " + join(cycle, " → "),
                     "let the last stage have no then");
-    if (const auto cycle = cycle_of([&](const auto& name) { return helped(name); }); !cycle.empty())
+    if (const auto cycle = cycle_of([](const Pool& pool) { return pool.helps; }); !cycle.empty())
       rules_.refuse({"pools." + cycle.front() + ".helps"},
                     cycle.size() == 2 ? "a pool cannot help itself"
                                       : "pools would help each other: " + join(cycle, " → "),

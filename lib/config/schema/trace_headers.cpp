@@ -1,7 +1,6 @@
 #include "config/schema/trace_headers.h"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <optional>
 #include <utility>
@@ -44,11 +43,6 @@ std::string decoded(std::string_view text) {
   return out;
 }
 
-bool same_name(const std::string& a, const std::string& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
-}
-
 /// Why the text is wrong; empty if it is right.
 std::string add_list(Headers& headers, const std::string& list) {
   const Headers written = headers;
@@ -61,7 +55,7 @@ std::string add_list(Headers& headers, const std::string& list) {
     const auto value = decoded(trimmed(item.substr(equals + 1)));
     if (auto what = check_entry(name, value); !what.empty()) return what;
     const bool named = std::any_of(written.begin(), written.end(),
-                                   [&](const auto& header) { return same_name(header.first, name); });
+                                   [&](const auto& header) { return lower(header.first) == lower(name); });
     if (!named) headers[name] = value;
   }
   return "";

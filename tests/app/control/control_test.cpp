@@ -7,6 +7,7 @@
 #include "app/control/options.h"
 #include "app/control/table.h"
 #include "catch.h"
+#include "config/text.h"
 #include "lane/state/hold_reasons.h"
 
 using namespace laneway;
@@ -256,7 +257,7 @@ TEST_CASE("no line is wider than 80 columns, whatever the numbers, names and err
   for (const auto& line :
        lines(status_json(huge, R"({"code":"x","text":")" + std::string(300, 'r') + "\"}"))) {
     INFO(line);
-    CHECK(cli::characters(line) <= 80);
+    CHECK(config::characters(line) <= 80);
   }
 }
 

@@ -12,6 +12,7 @@
 #include "app/dlq/verbs.h"
 #include "base/utf8.h"
 #include "catch.h"
+#include "config/text.h"
 #include "kafka/produce/producer.h"
 #include "lane/ledger/ledger.h"
 
@@ -187,7 +188,7 @@ TEST_CASE("dlq: a row fits the terminal and controls no terminal, whatever the r
         for (const std::size_t width : {40, 41, 50, 60, 71, 72, 80, 133}) {
           const auto layout = layout_of("orders-dlt", 4, 1000, width);
           for (const auto& line : {table_heading(layout), table_row(any, {now, true}, layout)})
-            RC_ASSERT(cli::characters(line) <= width + 1);
+            RC_ASSERT(config::characters(line) <= width + 1);
           RC_ASSERT(harmless(table_row(any, {now, true}, layout)));
         }
         RC_ASSERT(harmless(table_row(any, {now, true}, layout_of("orders-dlt", 4, 1000, 0))));
