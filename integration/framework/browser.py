@@ -33,7 +33,7 @@ class Browser:
         self.page = self.chromium.new_page(no_viewport=True)
         self.page.set_default_timeout(PATIENCE * 1000)
         self.devtools = self.page.context.new_cdp_session(self.page)
-        self.evaluate, self.click = self.page.evaluate, self.page.click
+        self.click = self.page.click
         self.press, self.write = self.page.keyboard.press, self.page.keyboard.insert_text
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("console", self.note)
@@ -62,6 +62,11 @@ class Browser:
         self.devtools.send("Emulation.setDeviceMetricsOverride",
                            {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600})
         self.page.emulate_media(color_scheme=scheme)
+
+    def evaluate(self, expression, within=PATIENCE):
+        """The value of the expression, or of the promise that it is. Playwright's function of this name has no deadline."""
+        found = self.page.wait_for_function(f"async () => ({{value: await ({expression})}})", timeout=1000 * within)
+        return found.json_value().get("value")
 
     def wait(self, what, expression, within=60):
         return wait_until(what, lambda: self.evaluate(expression), within)
@@ -99,7 +104,7 @@ class Browser:
     def accessibility_violations(self):
         """The mistakes that axe-core (scripts/axe) finds in the present page, a line each: rule, help, and the elements."""
         if not self.evaluate("typeof axe !== 'undefined'"):
-            self.evaluate(Path(installed("axe")).read_text())
+            self.evaluate(f"(() => {{{Path(installed('axe')).read_text()}\n}})()")
         found = self.evaluate("""axe.run(document, {resultTypes: ["violations"]}).then(({violations, passes}) => ({
             passes: passes.length,
             violations: violations.map(({id, help, nodes}) => `${id}: ${help}: ${nodes.map(({html}) => html.slice(0, 200)).join(" | ")}`),
