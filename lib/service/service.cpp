@@ -374,7 +374,10 @@ Status Service::reopen_journal() {
 
 std::vector<LaneView> Service::snapshot() const { return views_of(implementation_->loops()); }
 
-Readiness Service::readiness() const { return implementation_->observer.readiness(implementation_->parts()); }
+Readiness Service::readiness() const {
+  const auto parts = implementation_->parts();
+  return implementation_->observer.readiness(parts, views_of(parts.loops));
+}
 
 ServiceStatus Service::status() const { return implementation_->observer.status(implementation_->parts()); }
 

@@ -29,9 +29,46 @@ Labels labels_of(const LaneView& lane, const char* name, std::string_view value)
 struct Subject {
   const lane::Lane& lane;
   const lane::LaneStats& stats;
-  LaneView view;
+  const LaneView& view;
 };
 using Subjects = std::vector<Subject>;
+
+/// A metric whose value is one field.
+template <class Owner, class Number>
+struct Row {
+  const MetricInfo& metric;
+  Number Owner::*field;
+};
+
+constexpr Row<LaneView, std::uint32_t> pool_rows[] = {
+    {metric("pool_inflight"), &LaneView::in_flight},
+    {metric("pool_queue_depth"), &LaneView::queued_in_pools},
+    {metric("pool_queue_capacity"), &LaneView::queue_capacity},
+    {metric("pool_workers"), &LaneView::threads},
+    {metric("pool_workers_active"), &LaneView::active_threads},
+    {metric("pool_slots"), &LaneView::workers},
+    {metric("pool_stuck"), &LaneView::stuck},
+};
+
+constexpr Row<lane::LaneStats, lane::Relaxed<std::uint64_t>> lane_rows[] = {
+    {metric("lane_finished_beyond_commit_records"), &lane::LaneStats::finished_beyond},
+    {metric("lane_records_expired_total"), &lane::LaneStats::expired},
+    {metric("lane_holds_total"), &lane::LaneStats::holds},
+    {metric("lane_pauses_total"), &lane::LaneStats::pauses},
+    {metric("duplicates_suppressed_total"), &lane::LaneStats::suppressed},
+    {metric("retry_topics_total"), &lane::LaneStats::retry_topics},
+    {metric("retries_scheduled"), &lane::LaneStats::waiting_retries},
+    {metric("fetched_bytes_total"), &lane::LaneStats::fetched_bytes},
+    {metric("processed_bytes_total"), &lane::LaneStats::processed_bytes},
+    {metric("memory_records_bytes"), &lane::LaneStats::record_bytes},
+};
+
+/// Exported also for lost lanes.
+constexpr Row<LaneView, std::int64_t> known_rows[] = {
+    {metric("lane_lag_records"), &LaneView::lag},
+    {metric("lane_committed_offset"), &LaneView::committed},
+    {metric("lane_delivered_offset"), &LaneView::delivered},
+};
 
 Family jobs(const Subjects& lanes) {
   Family family(metric("pool_jobs_total"));
@@ -71,57 +108,40 @@ double oldest_age(const Subject& lane) {
 
 }  // namespace
 
-std::vector<Family> lane_families(const Lanes& lanes, const std::vector<LaneView>& lost) {
+std::vector<Family> lane_families(const Lanes& lanes, const std::vector<LaneView>& views,
+                                  const std::vector<LaneView>& lost) {
   Subjects subjects;
-  for (const auto& lane : lanes) subjects.push_back({*lane, lane->stats(), view_of(*lane, 0)});
+  for (std::size_t i = 0; i < lanes.size(); ++i) subjects.push_back({*lanes[i], lanes[i]->stats(), views[i]});
   std::vector<Family> families{jobs(subjects), dead_letters(subjects), states(subjects, lost)};
   const auto add = [&](const MetricInfo& info, auto value) {
     Family& family = families.emplace_back(info);
     for (const auto& one : subjects) family.add(labels_of(one.view), value(one));
-  };
-  const auto add_known = [&](const MetricInfo& info, auto value) {
-    add(info, [&](const Subject& l) { return value(l.view); });
-    for (const auto& one : lost) families.back().add(labels_of(one), value(one));
   };
   const auto add_histogram = [&](const MetricInfo& info, auto get) {
     Family& family = families.emplace_back(info);
     for (const auto& one : subjects)
       family.samples.push_back(telemetry::histogram_sample(labels_of(one.view), get(one.lane)));
   };
+  for (const auto& row : pool_rows) add(row.metric, [&](const Subject& l) { return l.view.*row.field; });
+  for (const auto& row : lane_rows)
+    add(row.metric, [&](const Subject& l) { return (l.stats.*row.field).get(); });
+  for (const auto& row : known_rows) {
+    add(row.metric, [&](const Subject& l) { return l.view.*row.field; });
+    for (const auto& one : lost) families.back().add(labels_of(one), one.*row.field);
+  }
   add(metric("pool_queued_total"), [](const Subject& l) { return l.stats.submissions.accepted.get(); });
   add(metric("pool_rejections_total"), [](const Subject& l) { return l.stats.submissions.rejections.get(); });
-  add(metric("pool_inflight"), [](const Subject& l) { return l.view.in_flight; });
-  add(metric("pool_queue_depth"), [](const Subject& l) { return l.view.queued_in_pools; });
-  add(metric("pool_queue_capacity"), [](const Subject& l) { return l.view.queue_capacity; });
-  add(metric("pool_workers"), [](const Subject& l) { return l.view.threads; });
-  add(metric("pool_workers_active"), [](const Subject& l) { return l.view.active_threads; });
-  add(metric("pool_slots"), [](const Subject& l) { return l.view.workers; });
   add(metric("pool_slots_active"), [](const Subject& l) { return l.view.used_workers(); });
-  add(metric("pool_stuck"), [](const Subject& l) { return l.view.stuck; });
+  add(metric("lane_expiry_near"), [](const Subject& l) { return l.stats.expiry_near.get() ? 1 : 0; });
+  add(metric("lane_oldest_incomplete_seconds"), oldest_age);
+  add(metric("lane_held_seconds_total"),
+      [](const Subject& l) { return to_seconds(Duration(l.stats.held_ns.get())); });
+  add(metric("lane_paused_seconds_total"),
+      [](const Subject& l) { return to_seconds(Duration(l.stats.paused_ns.get())); });
   add_histogram(metric("pool_duration_seconds"), durations_of);
   add_histogram(metric("pool_queue_wait_seconds"), queue_waits_of);
   add_histogram(metric("lane_resume_latency_seconds"),
                 [](const lane::Lane& l) { return l.stats().resume_latency.snapshot(); });
-  add_known(metric("lane_lag_records"), [](const LaneView& v) { return v.lag; });
-  add(metric("lane_finished_beyond_commit_records"),
-      [](const Subject& l) { return l.stats.finished_beyond.get(); });
-  add(metric("lane_records_expired_total"), [](const Subject& l) { return l.stats.expired.get(); });
-  add(metric("lane_expiry_near"), [](const Subject& l) { return l.stats.expiry_near.get() ? 1 : 0; });
-  add(metric("lane_oldest_incomplete_seconds"), oldest_age);
-  add_known(metric("lane_committed_offset"), [](const LaneView& v) { return v.committed; });
-  add_known(metric("lane_delivered_offset"), [](const LaneView& v) { return v.delivered; });
-  add(metric("lane_holds_total"), [](const Subject& l) { return l.stats.holds.get(); });
-  add(metric("lane_held_seconds_total"),
-      [](const Subject& l) { return to_seconds(Duration(l.stats.held_ns.get())); });
-  add(metric("lane_pauses_total"), [](const Subject& l) { return l.stats.pauses.get(); });
-  add(metric("lane_paused_seconds_total"),
-      [](const Subject& l) { return to_seconds(Duration(l.stats.paused_ns.get())); });
-  add(metric("duplicates_suppressed_total"), [](const Subject& l) { return l.stats.suppressed.get(); });
-  add(metric("retry_topics_total"), [](const Subject& l) { return l.stats.retry_topics.get(); });
-  add(metric("retries_scheduled"), [](const Subject& l) { return l.stats.waiting_retries.get(); });
-  add(metric("fetched_bytes_total"), [](const Subject& l) { return l.stats.fetched_bytes.get(); });
-  add(metric("processed_bytes_total"), [](const Subject& l) { return l.stats.processed_bytes.get(); });
-  add(metric("memory_records_bytes"), [](const Subject& l) { return l.stats.record_bytes.get(); });
   return families;
 }
 

@@ -17,8 +17,9 @@ using Lanes = std::vector<std::shared_ptr<const lane::Lane>>;
 inline constexpr const char* lane_states[] = {"assigned",  "running",  "held", "paused",
                                               "suspended", "draining", "lost"};
 
-/// `lost`: lanes of which the last known lag and offsets are exported.
-std::vector<telemetry::Family> lane_families(const Lanes& lanes, const std::vector<LaneView>& lost = {});
+/// `views`: of the lanes, in their order. `lost`: lanes of which the last known lag and offsets are exported.
+std::vector<telemetry::Family> lane_families(const Lanes& lanes, const std::vector<LaneView>& views,
+                                             const std::vector<LaneView>& lost = {});
 /// Empty without named pools.
 std::vector<telemetry::Family> pool_families(const std::vector<LaneView>& lanes,
                                              const std::vector<PoolStatus>& pools);

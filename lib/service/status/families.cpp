@@ -178,10 +178,13 @@ std::vector<Family> member_families(const std::vector<MemberFacts>& members) {
 std::vector<Family> families_of(const RunningParts& parts, const StatusObserver& observer,
                                 const Counting& counting) {
   Lanes lanes;
-  for (const auto& loop : parts.loops)
-    for (auto& lane : loop->lanes()) lanes.push_back(std::move(lane));
-  const auto views = views_of(parts.loops);
-  auto families = lane_families(lanes, observer.lost(parts));
+  std::vector<LaneView> views;
+  for (std::size_t member = 0; member < parts.loops.size(); ++member)
+    for (auto& lane : parts.loops[member]->lanes()) {
+      views.push_back(view_of(*lane, member));
+      lanes.push_back(std::move(lane));
+    }
+  auto families = lane_families(lanes, views, observer.lost(parts, views));
   if (parts.stages != nullptr)
     append(families, pool_families(views, pool_statuses(*parts.stages, *parts.settings, {}, {})));
   append(families, loop_families(parts.loops));
@@ -198,7 +201,7 @@ std::vector<Family> families_of(const RunningParts& parts, const StatusObserver&
   if (counting.journal != nullptr) append(families, journal_families(*counting.journal));
   if (counting.spans != nullptr) families.push_back(span_family(counting.spans->counts()));
   append(families, thread_families(expected_threads(*parts.settings, lanes.size(), counting.brokers)));
-  families.push_back(reason_family(observer.readiness(parts)));
+  families.push_back(reason_family(observer.readiness(parts, views)));
   append(families, member_families(members_of(parts.loops)));
   families.emplace_back(metric("process_start_timestamp_seconds"),
                         static_cast<double>(observer.created_ms()) / 1000);

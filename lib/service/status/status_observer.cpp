@@ -63,12 +63,6 @@ std::optional<DownstreamStatus> worst_of(std::vector<DownstreamStatus> all) {
   return std::move(out == all.end() ? all.front() : *out);
 }
 
-std::vector<LaneView> views_of(const Facts& facts) {
-  std::vector<LaneView> views;
-  for (const auto& lane : facts.lanes) views.push_back(lane.view);
-  return views;
-}
-
 }  // namespace
 
 std::vector<MemberFacts> members_of(const Loops& loops) {
@@ -104,7 +98,7 @@ void StatusObserver::observe(const RunningParts& parts) {
   if (parts.stages != nullptr) parts.stages->settle(now);
   report_refused_threads(lanes);
   Look look{lanes, totals_of(parts.loops, parts.dead_letters), worst_of(statuses_of(parts, lanes)), {}};
-  if (is_sample_due(now)) look.readiness = readiness(parts);
+  if (is_sample_due(now)) look.readiness = readiness(parts, lanes);
   MutexLock lock(mutex_);
   history_.observe(lanes, now);
   lost_.observe(lanes, assigned_of(parts));
@@ -188,8 +182,7 @@ AdviceSettings StatusObserver::advice_settings(const RunningParts& parts) const 
   return advised;
 }
 
-Facts StatusObserver::facts(const RunningParts& parts) const {
-  const auto lanes = views_of(parts.loops);
+Facts StatusObserver::facts(const RunningParts& parts, const std::vector<LaneView>& lanes) const {
   auto details = details_of(parts.loops, detail_patience);
   const auto now = SteadyClock::now();
   Facts facts;
@@ -208,18 +201,19 @@ Facts StatusObserver::facts(const RunningParts& parts) const {
   return facts;
 }
 
-Readiness StatusObserver::readiness(const RunningParts& parts) const {
-  return judge(facts(parts), limits(parts));
+Readiness StatusObserver::readiness(const RunningParts& parts, const std::vector<LaneView>& lanes) const {
+  return judge(facts(parts, lanes), limits(parts));
 }
 
-std::vector<LaneView> StatusObserver::lost(const RunningParts& parts) const {
-  const auto lanes = views_of(parts.loops);
+std::vector<LaneView> StatusObserver::lost(const RunningParts& parts,
+                                           const std::vector<LaneView>& lanes) const {
   MutexLock lock(mutex_);
   return lost_.of(lanes, assigned_of(parts));
 }
 
 ServiceStatus StatusObserver::status(const RunningParts& parts) const {
-  auto facts = this->facts(parts);
+  const auto lanes = views_of(parts.loops);
+  auto facts = this->facts(parts, lanes);
   ServiceStatus status;
   status.readiness = judge(facts, limits(parts));
   status.group = config_.client("group.id");
@@ -231,10 +225,9 @@ ServiceStatus StatusObserver::status(const RunningParts& parts) const {
   status.queue = parts.settings->unnamed.queue;
   status.cores = processors();
   status.processor = processor_time();
-  const auto views = views_of(facts);
-  auto downstreams = statuses_of(parts, views);
+  auto downstreams = statuses_of(parts, lanes);
   if (parts.stages != nullptr)
-    status.pools = pool_statuses(*parts.stages, *parts.settings, views, downstreams);
+    status.pools = pool_statuses(*parts.stages, *parts.settings, lanes, downstreams);
   status.downstream = worst_of(std::move(downstreams));
   auto advised = advice_settings(parts);
   advised.outage = status.downstream && status.downstream->out;

@@ -54,11 +54,13 @@ class StatusObserver {
 
   /// To be called at least once per second; further calls within the second do nothing.
   void observe(const RunningParts& parts) EXCLUDES(mutex_);
-  Readiness readiness(const RunningParts& parts) const EXCLUDES(mutex_);
+  /// `lanes`: the present ones.
+  Readiness readiness(const RunningParts& parts, const std::vector<LaneView>& lanes) const EXCLUDES(mutex_);
   ServiceStatus status(const RunningParts& parts) const EXCLUDES(mutex_);
   TimelineNews timeline(std::uint64_t known) const EXCLUDES(mutex_);
   /// What was last known of the lanes that are lost.
-  std::vector<LaneView> lost(const RunningParts& parts) const EXCLUDES(mutex_);
+  std::vector<LaneView> lost(const RunningParts& parts, const std::vector<LaneView>& lanes) const
+      EXCLUDES(mutex_);
   /// When the process started, in ms since 1970.
   std::int64_t created_ms() const { return created_ms_; }
   /// Carries out what an operator requests, and notes it in the timeline.
@@ -72,7 +74,7 @@ class StatusObserver {
   void record(const Look& look, TimePoint now) REQUIRES(mutex_);
   bool is_due(TimePoint now) EXCLUDES(mutex_);
   void report_refused_threads(const std::vector<LaneView>& lanes);
-  Facts facts(const RunningParts& parts) const EXCLUDES(mutex_);
+  Facts facts(const RunningParts& parts, const std::vector<LaneView>& lanes) const EXCLUDES(mutex_);
   ReadinessLimits limits(const RunningParts& parts) const;
   AdviceSettings advice_settings(const RunningParts& parts) const;
 

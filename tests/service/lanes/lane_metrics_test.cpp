@@ -10,9 +10,13 @@ using lane::TestLane;
 
 namespace {
 
-telemetry::Sample sample(const TestLane& test, const std::string& name) {
+std::vector<telemetry::Family> families(const TestLane& test) {
   const std::shared_ptr<const lane::Lane> lane(std::shared_ptr<void>(), test.lane.get());
-  for (auto& family : lane_families({lane}))
+  return lane_families({lane}, {view_of(*lane, 0)});
+}
+
+telemetry::Sample sample(const TestLane& test, const std::string& name) {
+  for (auto& family : families(test))
     if (family.name == name) return family.samples.at(0);
   FAIL("no metric is called " << name);
   return {};
@@ -115,9 +119,8 @@ TEST_CASE("a lane that an operator holds is suspended, and neither held nor paus
   TestLane test;
   test.context.suspensions = &suspensions;
   const auto states = [&] {
-    const std::shared_ptr<const lane::Lane> lane(std::shared_ptr<void>(), test.lane.get());
     std::string found;
-    for (const auto& family : lane_families({lane}))
+    for (const auto& family : families(test))
       for (const auto& one : family.samples)
         if (family.name == "lane_state" && one.value == 1) found += one.labels.at(2).second + ' ';
     return found;
