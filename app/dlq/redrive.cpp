@@ -60,11 +60,6 @@ struct Sending : kafka::DeliverySink {
   const std::size_t bytes;
 };
 
-/// True if no other record can be sent either. A later redrive finds the records that are left.
-bool ends_all(kafka::DeliveryStatus status) {
-  return status == kafka::DeliveryStatus::unreachable || status == kafka::DeliveryStatus::denied;
-}
-
 class Redrive {
  public:
   Redrive(const config::Config& config, Letters& letters, const Options& options, const Targets& targets,
@@ -92,7 +87,6 @@ class Redrive {
   void decide(Letter letter);
   bool send();
   void take_answers(TimePoint until);
-  void answered(const Sending& sending, const kafka::Delivery& delivery);
   void fail(const std::string& topic, const kafka::Delivery& delivery);
   bool may_send();
   Status finish();
@@ -215,8 +209,8 @@ Status Redrive::take_letter(Progress& progress) {
     if (!may_send() || !send()) return {};
     waiting_.reset();
     if (options_.rate > 0) {
-      const auto interval = duration_cast<Duration>(std::chrono::duration<double>(1 / options_.rate));
-      next_send_ = std::max(next_send_, SteadyClock::now() - breath) + interval;  // no burst after a pause
+      const auto last = std::max(next_send_, SteadyClock::now() - breath);  // no burst after a pause
+      next_send_ = last + from_seconds(1 / options_.rate);
     }
     return {};
   }
@@ -320,7 +314,10 @@ void Redrive::fail(const std::string& topic, const kafka::Delivery& delivery) {
   const auto what = topic + " did not accept the record: " + delivery.error;
   ++summary_.left[what];
   const Error error{ErrorKind::unavailable, what, ""};
-  if (ends_all(delivery.status)) summary_.error = error;
+  // Then no other record can be sent either; a later redrive finds the records that are left.
+  const bool ends_all = delivery.status == kafka::DeliveryStatus::unreachable ||
+                        delivery.status == kafka::DeliveryStatus::denied;
+  if (ends_all) summary_.error = error;
   if (!refusal_) refusal_ = error;
 }
 

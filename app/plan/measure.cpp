@@ -25,7 +25,7 @@ Reading::Lane lane_of(const Json& json) {
   Reading::Lane lane;
   lane.finished = json.at("finished").get<std::uint64_t>();
   lane.bytes = json.at("finished_bytes").get<std::uint64_t>();
-  lane.work = in_seconds(json.at("work_seconds").get<double>());
+  lane.work = from_seconds(json.at("work_seconds").get<double>());
   lane.lag = json.at("lag").is_null() ? 0 : json.at("lag").get<std::int64_t>();
   const auto running = json.at("in_flight").get<std::uint64_t>();
   lane.taken = running + json.at("queued").get<std::uint64_t>();
@@ -104,9 +104,9 @@ Result<Reading> read_status(const std::string& status) {
     reading.workers = std::max<std::uint64_t>(settings.at("workers").get<std::uint64_t>(), 1);
     reading.queue = settings.at("queue").get<std::uint64_t>();
     reading.memory = settings.at("memory_bytes").get<std::uint64_t>();
-    reading.drain = in_seconds(settings.at("drain_seconds").get<double>());
+    reading.drain = from_seconds(settings.at("drain_seconds").get<double>());
     reading.cores = std::max<std::uint64_t>(json.at("processors").at("count").get<std::uint64_t>(), 1);
-    reading.processor = in_seconds(json.at("processors").at("seconds").get<double>());
+    reading.processor = from_seconds(json.at("processors").at("seconds").get<double>());
     return reading;
   } catch (const Json::exception&) {
     return not_laneway();
@@ -133,8 +133,8 @@ Result<Measured> measure(const std::vector<Reading>& before, const std::vector<R
   // A lag that falls by more than is finished is retention, or an end that was read late.
   load.rate = std::max(measured.finished + measured.growth, measured.finished / 100);
   load.service_time =
-      std::max<Duration>(rounded(in_seconds(to_seconds(sums.work) / sums.finished)), microseconds(1));
-  load.cpu = rounded(in_seconds(to_seconds(sums.processor) / sums.finished));
+      std::max<Duration>(rounded(from_seconds(to_seconds(sums.work) / sums.finished)), microseconds(1));
+  load.cpu = rounded(from_seconds(to_seconds(sums.processor) / sums.finished));
   load.partitions = sums.lanes;
   load.instances = after.size();
   load.cores = after.front().cores;

@@ -19,8 +19,4 @@ std::string about(double bytes);
 /// "9.52us", "14.9ms", "5s", "52m": three digits, without zeros at the end.
 std::string about(Duration duration);
 
-inline Duration in_seconds(double value) {
-  return duration_cast<Duration>(std::chrono::duration<double>(value));
-}
-
 }  // namespace laneway::plan

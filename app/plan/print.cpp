@@ -98,7 +98,7 @@ std::string measured_backlog(const Load& load, double shrinking) {
   if (shrinking < 0)
     return line("backlog",
                 records + "grows: " + number(difference) + " records/s more arrive than are finished");
-  const auto time = in_seconds(static_cast<double>(load.backlog) / shrinking);
+  const auto time = from_seconds(static_cast<double>(load.backlog) / shrinking);
   return line("backlog", records + "is worked off in " + about(time) + ", by " + number(difference) +
                              " records/s more than arrive");
 }

@@ -55,8 +55,8 @@ void about_shares(const Load& load, const Sizing& sizing, Warnings& warnings) {
 /// Judges the queue of the running service, or the recommended queue if nothing was measured.
 void about_queue(const Load& load, const Sizing& sizing, Warnings& warnings) {
   const auto judged = load.running.value_or(Running{sizing.workers, sizing.queue});
-  const auto wait = in_seconds(to_seconds(load.service_time) * static_cast<double>(judged.queue) /
-                               static_cast<double>(judged.workers));
+  const auto wait = from_seconds(to_seconds(load.service_time) * static_cast<double>(judged.queue) /
+                                 static_cast<double>(judged.workers));
   const bool too_long = wait > load.drain;
   if (!too_long && wait <= many_turns * std::max(load.service_time, burst)) return;
   std::string text = "the queue adds latency without capacity: the last of " + number(judged.queue) +

@@ -60,6 +60,9 @@ inline std::int64_t wall_clock_ms() {
 }
 
 inline double to_seconds(Duration d) { return std::chrono::duration<double>(d).count(); }
+inline Duration from_seconds(double value) {
+  return duration_cast<Duration>(std::chrono::duration<double>(value));
+}
 
 /// A point on the steady clock by which something must end.
 class Deadline {

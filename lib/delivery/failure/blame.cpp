@@ -20,7 +20,10 @@ Blame::Step Blame::failed(const Breaker& breaker, const FailedAttempt& attempt, 
     // The breaker decides when the next attempt begins; a longer delay would only outlast the outage.
     return {{}, std::min(rules.delays.delay(1, attempt.random, attempt.after), longest_rest)};
   }
-  if (attempt.unavailable) return excused(rules, attempt);
+  if (attempt.unavailable) {
+    in_a_row_ = std::min(in_a_row_ + 1, 64U);
+    return {{}, rules.delays.delay(in_a_row_, attempt.random, attempt.after)};
+  }
   give_back(breaker);
   in_a_row_ = 0;
   count(attempt);
@@ -35,11 +38,6 @@ Blame::Step Blame::failed(const Breaker& breaker, const FailedAttempt& attempt, 
   undecided_since_ = attempt.ended;
   successes_before_ = breaker.successes();
   return {{}, look_again, true};
-}
-
-Blame::Step Blame::excused(const FailureRules& rules, const FailedAttempt& attempt) {
-  in_a_row_ = std::min(in_a_row_ + 1, 64U);
-  return {{}, rules.delays.delay(in_a_row_, attempt.random, attempt.after)};
 }
 
 Blame::Step Blame::reconsider(const Breaker& breaker, const FailureRules& rules, TimePoint now,

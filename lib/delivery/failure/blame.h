@@ -54,8 +54,9 @@ class Blame {
   /// Whether another failure would show little about the downstream: the record failed before, while the
   /// downstream was not known to be out, or in the present outage.
   bool repeats(const Breaker& breaker) const {
-    return pardoned_ || failed_since(breaker.attributes_since()) ||
-           (breaker.outages() == failed_in_ && failed_in_ > 0);
+    const bool failed =
+        attempts_.empty() ? settled_ > 0 : attempts_.back().failed >= breaker.attributes_since();
+    return pardoned_ || failed || (breaker.outages() == failed_in_ && failed_in_ > 0);
   }
   /// Whether the record is a suspect: it failed while the downstream was certainly not out. Another failure
   /// shows nothing about the downstream.
@@ -69,10 +70,6 @@ class Blame {
     Duration spent;  // by the attempt and by the delay after it
   };
 
-  bool failed_since(TimePoint time) const {
-    return attempts_.empty() ? settled_ > 0 : attempts_.back().failed >= time;
-  }
-  Step excused(const FailureRules& rules, const FailedAttempt& attempt);
   void count(const FailedAttempt& attempt);
   bool pardons(const Breaker& breaker, TimePoint failed) const;
   Duration spent() const;

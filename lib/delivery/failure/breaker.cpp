@@ -105,12 +105,13 @@ void Breaker::failed(TimePoint now, const Failure& failure) {
 
 /// Opens the breaker if the failures show an outage.
 void Breaker::judge(TimePoint now, std::uint32_t beside, std::optional<Duration> after) {
-  const bool beyond = is_row_beyond_chance();
-  if (beyond && !row_waits_since_) row_waits_since_ = now;
   const auto row = window_.in_a_row();
+  const auto usual = std::max(failing_.bad(), recovering_.bad());
+  const bool beyond_chance = row >= std::max(rules_.failures, beyond(usual));
+  if (beyond_chance && !row_waits_since_) row_waits_since_ = now;
   const bool waits =
-      beyond && row <= beside && row < CallWindow::longest_row && now - *row_waits_since_ < row_waits;
-  const bool row_counts = beyond && !waits;
+      beyond_chance && row <= beside && row < CallWindow::longest_row && now - *row_waits_since_ < row_waits;
+  const bool row_counts = beyond_chance && !waits;
   const auto begun = onset(row_counts, waits ? row : 0);
   if (!begun) return;
   outages_.push_back({*begun});
@@ -156,11 +157,6 @@ std::optional<TimePoint> Breaker::onset(bool row_counts, std::uint32_t unsure) c
   if (row_counts) return window_.row_since();
   if (lately >= std::max(rules_.failures, nearly_all)) return window_.lately_since();
   return {};
-}
-
-bool Breaker::is_row_beyond_chance() const {
-  const auto usual = std::max(failing_.bad(), recovering_.bad());
-  return window_.in_a_row() >= std::max(rules_.failures, beyond(usual));
 }
 
 void Breaker::clear_window() {

@@ -122,7 +122,6 @@ class Breaker {
   void open(TimePoint now, std::optional<Duration> after);
   void open_half(TimePoint now);
   void acquit(TimePoint now);
-  bool is_row_beyond_chance() const;
   void close(TimePoint now);
 
   /// The share of calls that fail while the downstream works. Older calls count less, by the number of calls

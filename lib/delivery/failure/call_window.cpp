@@ -27,7 +27,8 @@ void CallWindow::succeeded(TimePoint now, std::uint64_t records) {
 }
 
 bool CallWindow::failed(TimePoint now, RecordId record) {
-  note_in_row(now, record);
+  if (row_.empty()) row_since_ = now;
+  if (row_.size() < longest_row && !holds(row_, record)) row_.push_back(record);
   turn(now);
   if (holds(older_.failed, record) || holds(newer_.failed, record)) return false;
   if (newer_.failed.empty()) newer_.failing_since = now;
@@ -42,11 +43,6 @@ void CallWindow::clear() {
   older_ = newer_ = {};
   row_.clear();
   last_ = 0;
-}
-
-void CallWindow::note_in_row(TimePoint now, RecordId record) {
-  if (row_.empty()) row_since_ = now;
-  if (row_.size() < longest_row && !holds(row_, record)) row_.push_back(record);
 }
 
 std::uint32_t CallWindow::others_in_a_row(RecordId record) const {

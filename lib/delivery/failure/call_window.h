@@ -66,7 +66,6 @@ class CallWindow {
 
   void turn(TimePoint now);
   void rotate(TimePoint now);
-  void note_in_row(TimePoint now, RecordId record);
 
   Duration length_;
   Half older_;

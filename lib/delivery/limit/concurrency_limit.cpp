@@ -66,7 +66,7 @@ std::optional<LimitChange> ConcurrencyLimit::decide(const LimitWindow::Sum& wind
   const auto dropped = static_cast<double>(window.dropped());
   if (dropped > few_dropped * static_cast<double>(window.calls())) return lower(window, now);
   const auto next = algorithm_->next(window, limit_, bounds_, now);
-  return move(next, words_of(next, window.latency), duration_of(window.latency), now);
+  return move(next, words_of(next, window.latency), from_seconds(window.latency), now);
 }
 
 std::optional<LimitChange> ConcurrencyLimit::lower(const LimitWindow::Sum& window, TimePoint now) {
@@ -74,7 +74,7 @@ std::optional<LimitChange> ConcurrencyLimit::lower(const LimitWindow::Sum& windo
   const double factor = std::clamp(1 - window.dropped_share, strongest, back_off);
   auto [reason, words] = most_dropped(window);
   // Calls that began before the change may still time out.
-  const auto settle = duration_of(std::max(window.latency, window.longest_timeout));
+  const auto settle = from_seconds(std::max(window.latency, window.longest_timeout));
   return move({static_cast<std::uint32_t>(limit_ * factor), reason}, std::move(words), settle, now);
 }
 

@@ -37,7 +37,8 @@ NextLimit LatencyLimit::next(const LimitWindow::Sum& window, std::uint32_t limit
   // A window in which the downstream changes shows nothing about this limit. The first window after a change
   // of the limit begins when the change has had its effect.
   const bool stable = before.limit != limit || about_same(window.latency, before.latency);
-  if (stable && probe_is_due(limit, bounds, now)) {
+  const auto interval = std::max(probe_interval, from_seconds(last_.latency) * probe_calls);
+  if (stable && limit > bounds.min && now - confirmed_ >= interval) {
     before_probe_ = last_;
     probe_latency_ = window.latency;
     return {std::max(bounds.min, limit / 2), LimitReason::probe};
@@ -71,11 +72,6 @@ void LatencyLimit::learn(const LimitWindow::Sum& window, std::uint32_t limit, co
     if (about_same(window.latency, was.latency)) confirm(window, now);
     before_lowering_ = {};
   }
-}
-
-bool LatencyLimit::probe_is_due(std::uint32_t limit, const LimitBounds& bounds, TimePoint now) const {
-  return limit > bounds.min &&
-         now - confirmed_ >= std::max(probe_interval, duration_of(last_.latency) * probe_calls);
 }
 
 NextLimit LatencyLimit::probe(const LimitWindow::Sum& window, std::uint32_t limit, const LimitBounds& bounds,

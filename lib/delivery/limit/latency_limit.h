@@ -41,7 +41,6 @@ class LatencyLimit final : public LimitAlgorithm {
   };
 
   void learn(const LimitWindow::Sum& window, std::uint32_t limit, const LimitBounds& bounds, TimePoint now);
-  bool probe_is_due(std::uint32_t limit, const LimitBounds& bounds, TimePoint now) const;
   NextLimit probe(const LimitWindow::Sum& window, std::uint32_t limit, const LimitBounds& bounds,
                   TimePoint now);
   void confirm(const LimitWindow::Sum& window, TimePoint now);

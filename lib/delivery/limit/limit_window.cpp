@@ -47,10 +47,7 @@ void LimitWindow::add(const EndedCalls& calls, TimePoint now) {
   seconds_ += latency * calls.worked;
   dropped_seconds_ += latency * calls.dropped();
   squares_ += latency * latency * calls.worked;
-  if (calls.part != nullptr) note_part(calls);
-}
-
-void LimitWindow::note_part(const EndedCalls& calls) {
+  if (calls.part == nullptr) return;
   bool& drops = parts_[calls.part];
   if (drops || calls.dropped() == 0) return;
   drops = true;

@@ -23,10 +23,6 @@
 
 namespace laneway::delivery {
 
-inline Duration duration_of(double in_seconds) {
-  return duration_cast<Duration>(std::chrono::duration<double>(in_seconds));
-}
-
 /// Calls that ended at about the same time.
 struct EndedCalls {
   std::uint32_t worked = 0;
@@ -73,7 +69,6 @@ class LimitWindow {
  private:
   void begin(TimePoint now);
   bool stale(const EndedCalls& calls, TimePoint now) const;
-  void note_part(const EndedCalls& calls);
   /// Dropped calls that show that there are too many.
   std::uint64_t dropped() const;
   double noise() const;

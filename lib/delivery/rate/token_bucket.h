@@ -42,7 +42,7 @@ class TokenBucket {
   TimePoint ready_at(TimePoint now, double tokens = 1) {
     refill(now);
     if (rate_ <= 0 || tokens_ >= tokens) return now;
-    return now + duration_cast<Duration>(std::chrono::duration<double>((tokens - tokens_) / rate_));
+    return now + from_seconds((tokens - tokens_) / rate_);
   }
 
  private:

@@ -176,7 +176,7 @@ std::string text_of(Limit limit, const Group& group, const Usage& usage, const A
 /// Little's law: the records in the lane, divided by their rate.
 Duration drain_of(const LaneUsage& lane, Duration least_span) {
   if (lane.span < least_span || lane.rate <= 0 || lane.all_busy < often) return Duration::zero();
-  return duration_cast<Duration>(std::chrono::duration<double>(lane.outstanding / lane.rate));
+  return from_seconds(lane.outstanding / lane.rate);
 }
 
 void advise_on_drain(const Usage& usage, const AdviceSettings& settings, std::vector<std::string>& advice) {
