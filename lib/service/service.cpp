@@ -145,14 +145,6 @@ Result<lane::MemoryPlan> Service::Implementation::wait_for_topics() {
   }
 }
 
-kafka::ClientSettings Service::Implementation::member_settings(std::size_t member) const {
-  auto settings = config.kafka;
-  const auto instance = settings.find("group.instance.id");
-  if (instance != settings.end() && config.consumers > 1)
-    instance->second.value += "-" + std::to_string(member + 1);  // each static member needs a name of its own
-  return settings;
-}
-
 Status Service::Implementation::make_context(const lane::MemoryPlan& plan) {
   if (config.dead_letter.enabled()) {
     auto made = handler::ForwardHandler::make(config, forward_partitions);
@@ -184,8 +176,11 @@ Status Service::Implementation::make_context(const lane::MemoryPlan& plan) {
 Status Service::Implementation::start_members() {
   const auto still_draining = std::make_shared<lane::StillDraining>();
   for (std::size_t i = 0; i < config.consumers; ++i) {
+    auto client = config.kafka;
+    if (const auto id = client.find("group.instance.id"); id != client.end() && config.consumers > 1)
+      id->second.value += "-" + std::to_string(i + 1);  // each static member needs a name of its own
     auto loop = std::make_shared<lane::ConsumerLoop>(
-        context, lane::LoopSettings{member_settings(i), subscription, settings()->commit, still_draining},
+        context, lane::LoopSettings{std::move(client), subscription, settings()->commit, still_draining},
         [this] { changed.notify(); });
     if (auto status = loop->start(); !status) return status;
     MutexLock lock(mutex);

@@ -40,7 +40,6 @@ struct Service::Implementation {
   Result<std::vector<kafka::TopicInfo>> find_readable_topics(kafka::Directory& directory, Deadline deadline);
   Status make_context(const lane::MemoryPlan& plan);
   Status start_members();
-  kafka::ClientSettings member_settings(std::size_t member) const;
   Loops loops() const EXCLUDES(mutex) {
     MutexLock lock(mutex);
     return members;

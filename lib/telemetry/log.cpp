@@ -21,18 +21,14 @@ spdlog::level::level_enum spdlog_level(Level level) {
   return static_cast<spdlog::level::level_enum>(level);
 }
 
-std::unique_ptr<spdlog::formatter> formatter_for(Format format) {
-  const char* pattern =
-      format == Format::json ? R"({"ts":"%Y-%m-%dT%H:%M:%S.%eZ",%v})" : "ts=%Y-%m-%dT%H:%M:%S.%eZ %v";
-  return std::make_unique<spdlog::pattern_formatter>(pattern, spdlog::pattern_time_type::utc, "\n");
-}
-
 /// Not asynchronous on purpose: logged lines are written when the process dies, and the writer bounds the
 /// wait.
 class Sink final : public spdlog::sinks::base_sink<std::mutex> {
  public:
   Sink(Format format, int file_descriptor) : format_(format), writer_(file_descriptor) {
-    formatter_ = formatter_for(format);
+    const char* pattern =
+        format == Format::json ? R"({"ts":"%Y-%m-%dT%H:%M:%S.%eZ",%v})" : "ts=%Y-%m-%dT%H:%M:%S.%eZ %v";
+    formatter_ = std::make_unique<spdlog::pattern_formatter>(pattern, spdlog::pattern_time_type::utc, "\n");
   }
 
  private:
@@ -66,12 +62,6 @@ struct Log {
         logger("laneway", std::make_shared<Sink>(line_format, file_descriptor)),
         journal(journal_path) {
     logger.set_level(spdlog_level(level));
-  }
-
-  bool send_to_journal(Level level, std::string_view message, Fields fields) EXCLUDES(journal_mutex) {
-    const auto entry = journal_entry(level, message, fields);
-    MutexLock lock(journal_mutex);
-    return journal.send(entry);
   }
 
   const Format format;
@@ -112,7 +102,11 @@ bool log_enabled(Level level) { return current()->logger.should_log(spdlog_level
 void log(Level level, std::string_view message, Fields fields) {
   if (!log_enabled(level)) return;
   Log& log = *current();
-  if (log.to_journal && log.send_to_journal(level, message, fields)) return;
+  if (log.to_journal) {
+    const auto entry = journal_entry(level, message, fields);
+    MutexLock lock(log.journal_mutex);
+    if (log.journal.send(entry)) return;
+  }
   const auto line = render_line(log.format, level, message, fields);
   log.logger.log(spdlog_level(level), spdlog::string_view_t(line.data(), line.size()));
 }

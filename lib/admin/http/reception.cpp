@@ -18,8 +18,6 @@ namespace {
 constexpr int most_accepted = 16;  // before other clients are served
 constexpr Duration accept_pause = milliseconds(100);
 
-bool out_of_descriptors(int error) { return error == EMFILE || error == ENFILE; }
-
 }  // namespace
 
 Reception::Reception(Listener listener, const ReceptionLimits& limits)
@@ -31,7 +29,8 @@ void Reception::run() {
     const auto now = SteadyClock::now();
     take_answers(now);
     bound_unread();
-    end_over();
+    for (auto each = clients_.begin(); each != clients_.end();)
+      each = each->second.state() == Connection::State::ended ? end(each) : std::next(each);
     MutexLock lock(mutex_);
     if (stopping_) return;
   }
@@ -89,7 +88,7 @@ Descriptor Reception::accept_one(TimePoint now) {
   for (;;) {
     Descriptor socket(::accept4(listener_.socket.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     const int error = errno;
-    if (socket.number() >= 0 || !out_of_descriptors(error)) return socket;
+    if (socket.number() >= 0 || (error != EMFILE && error != ENFILE)) return socket;
     if (!reserve_.release() && !(make_way(now) && reserve_.release())) {
       errno = error;
       return socket;
@@ -139,11 +138,6 @@ void Reception::take_answers(TimePoint now) {
 Reception::Clients::iterator Reception::end(Clients::iterator client) {
   reserve_.end(client->second.release());
   return clients_.erase(client);
-}
-
-void Reception::end_over() {
-  for (auto each = clients_.begin(); each != clients_.end();)
-    each = each->second.state() == Connection::State::ended ? end(each) : std::next(each);
 }
 
 /// Cuts off the oldest answers while all unread answers are too long together; a single answer may have any

@@ -72,7 +72,6 @@ class Reception {
   void bound_unread();
   bool make_way(TimePoint now);
   Clients::iterator end(Clients::iterator client);
-  void end_over();
 
   Listener listener_;
   const ReceptionLimits limits_;

@@ -3,7 +3,10 @@
 #include <strings.h>
 
 #include <algorithm>
+#include <array>
 #include <exception>
+#include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -96,24 +99,10 @@ bool is_multipart(const httplib::Request& request) {
   return strncasecmp(request.get_header_value("Content-Type").c_str(), "multipart/", 10) == 0;
 }
 
-int status_of(service::ControlAnswer::Kind kind) {
-  using Kind = service::ControlAnswer::Kind;
-  switch (kind) {
-    case Kind::done:
-      return 200;
-    case Kind::accepted:
-      return 202;
-    case Kind::not_found:
-      return 404;
-    case Kind::refused:
-      return 409;
-    case Kind::invalid:
-      return 422;
-    case Kind::no_answer:
-      break;
-  }
-  return 504;
-}
+/// In the order of ControlAnswer::Kind.
+constexpr std::array statuses{200, 202, 404, 409, 422, 504};
+static_assert(statuses.size() == static_cast<std::size_t>(service::ControlAnswer::Kind::no_answer) + 1,
+              "a status for each");
 
 }  // namespace
 
@@ -183,28 +172,23 @@ Routes::HandlerResponse Routes::route(const httplib::Request& request, httplib::
 
 /// Returns false if there is no such path.
 bool Routes::look(const httplib::Request& request, httplib::Response& response) const {
-  const auto& path = request.path;
-  if (path != "/" && path != "/metrics" && path != "/livez" && path != "/readyz" && path != "/status" &&
-      path != "/history" && path != identity_path)
-    return false;
+  const std::map<std::string_view, std::function<void()>> answers{
+      {"/", [&] { answer_page(response); }},
+      {"/metrics", [&] { response.set_content(sources_.metrics(), prometheus_text); }},
+      {"/livez", [&] { live(response); }},
+      {"/readyz", [&] { ready(request, response); }},
+      {"/status", [&] { response.set_content(sources_.status(), json); }},
+      {"/history", [&] { history(request, response); }},
+      {identity_path, [&] { identify(request, response); }},
+  };
+  const auto found = answers.find(request.path);
+  if (found == answers.end()) return false;
   response.status = 200;
-  if (request.method != "GET" && request.method != "HEAD") {
+  if (request.method == "GET" || request.method == "HEAD") {
+    found->second();
+  } else {
     response.set_header("Allow", "GET, HEAD");
     answer_text(response, 405, "method not allowed; use GET");
-  } else if (path == "/") {
-    answer_page(response);
-  } else if (path == "/metrics") {
-    response.set_content(sources_.metrics(), prometheus_text);
-  } else if (path == "/livez") {
-    live(response);
-  } else if (path == "/readyz") {
-    ready(request, response);
-  } else if (path == "/history") {
-    history(request, response);
-  } else if (path == identity_path) {
-    identify(request, response);
-  } else {
-    response.set_content(sources_.status(), json);
   }
   return true;
 }
@@ -304,7 +288,7 @@ void Routes::change(const httplib::Request& request, httplib::Response& response
     if (const auto* refusal = std::get_if<Refusal>(&parsed))
       return answer_text(response, refusal->status, refusal->text);
     const auto answer = source(std::get<0>(parsed));
-    answer_text(response, status_of(answer.kind), answer.text);
+    answer_text(response, statuses[static_cast<std::size_t>(answer.kind)], answer.text);
   };
   if (request.path == reload_path)
     carry_out(parse_reload(request.params, request.body), sources_.reload);

@@ -82,33 +82,27 @@ std::vector<MemberFacts> members_of(const Loops& loops) {
   return members;
 }
 
-bool StatusObserver::is_due(TimePoint now) {
-  MutexLock lock(mutex_);
-  if (now < next_observation_) return false;
-  next_observation_ = now + observe_interval;
-  return true;
-}
-
 void StatusObserver::observe(const RunningParts& parts) {
   const auto now = SteadyClock::now();
-  if (!is_due(now)) return;
+  bool is_sample_due;
+  {
+    MutexLock lock(mutex_);
+    if (now < next_observation_) return;
+    next_observation_ = now + observe_interval;
+    is_sample_due = timeline_.is_due(now);
+  }
   const auto lanes = views_of(parts.loops);
   const auto members = members_of(parts.loops);
   const auto idle = std::count_if(members.begin(), members.end(), [](const auto& one) { return one.idle(); });
   if (parts.stages != nullptr) parts.stages->settle(now);
   report_refused_threads(lanes);
   Look look{lanes, totals_of(parts.loops, parts.dead_letters), worst_of(statuses_of(parts, lanes)), {}};
-  if (is_sample_due(now)) look.readiness = readiness(parts, lanes);
+  if (is_sample_due) look.readiness = readiness(parts, lanes);
   MutexLock lock(mutex_);
   history_.observe(lanes, now);
   lost_.observe(lanes, assigned_of(parts));
   usage_.observe(lanes, members.size(), static_cast<std::size_t>(idle), processor_time(), now);
   record(look, now);
-}
-
-bool StatusObserver::is_sample_due(TimePoint now) const {
-  MutexLock lock(mutex_);
-  return timeline_.is_due(now);
 }
 
 void StatusObserver::record(const Look& look, TimePoint now) {

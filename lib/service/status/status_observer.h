@@ -70,9 +70,7 @@ class StatusObserver {
   void reloaded() EXCLUDES(mutex_);
 
  private:
-  bool is_sample_due(TimePoint now) const EXCLUDES(mutex_);
   void record(const Look& look, TimePoint now) REQUIRES(mutex_);
-  bool is_due(TimePoint now) EXCLUDES(mutex_);
   void report_refused_threads(const std::vector<LaneView>& lanes);
   Facts facts(const RunningParts& parts, const std::vector<LaneView>& lanes) const EXCLUDES(mutex_);
   ReadinessLimits limits(const RunningParts& parts) const;

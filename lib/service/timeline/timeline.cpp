@@ -24,16 +24,12 @@ void Timeline::look(TimelineSample found, TimePoint now, std::int64_t wall_ms) {
   found.at_ms = wall_ms;
   found.ready = ready_;
   found.breaker = breaker_;
-  keep(found);
+  found.number = ++last_number_;
+  last_ms_ = wall_ms;
   ready_ = true;
   breaker_ = delivery::BreakerState::closed;
-}
-
-void Timeline::keep(TimelineSample sample) {
-  sample.number = ++last_number_;
-  last_ms_ = sample.at_ms;
-  if (samples_.size() < most_samples) return samples_.push_back(sample);
-  samples_[oldest_] = sample;
+  if (samples_.size() < most_samples) return samples_.push_back(found);
+  samples_[oldest_] = found;
   oldest_ = (oldest_ + 1) % most_samples;
 }
 

@@ -77,7 +77,6 @@ class Timeline {
   TimelineNews since(std::uint64_t number, std::int64_t wall_ms) const;
 
  private:
-  void keep(TimelineSample sample);
   void set_back(std::int64_t by_ms);
 
   std::int64_t started_ms_;
