@@ -55,12 +55,6 @@ int connect(const config::Config& config, Cluster& cluster) {
   return error ? exit_code_of(error->kind) : exit_code::done;
 }
 
-/// What a pattern leaves out; empty without a pattern.
-std::string excluded_topics(const config::Config& config) {
-  const auto exclusions = config::ConsumedTopics(config).exclusions();
-  return exclusions.empty() ? "" : "the pattern in topics leaves out: " + exclusions + '\n';
-}
-
 void show_forecast(const config::Config& config, const Cluster& cluster) {
   if (const auto path = record_path(config); !path.empty()) std::cout << '\n' << path;
   std::cout << '\n' << forecast(config, cluster);
@@ -79,7 +73,10 @@ int check(const config::Source& source, const CheckOptions& options) {
   for (const auto& warning : loaded.warnings) warn(warning);
   const config::Config& config = *loaded.config;
   if (const int code = check_parts(config); code != exit_code::done) return code;
-  std::cout << "configuration is valid\n" << excluded_topics(config) << std::flush;
+  std::cout << "configuration is valid\n";
+  if (const auto exclusions = config::ConsumedTopics(config).exclusions(); !exclusions.empty())
+    std::cout << "the pattern in topics leaves out: " << exclusions << '\n';
+  std::cout << std::flush;
   Cluster cluster{.brokers = service::named_brokers(config)};
   const int code = options.connect ? connect(config, cluster) : exit_code::done;
   if (code == exit_code::done || cluster.known) show_forecast(config, cluster);

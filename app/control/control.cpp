@@ -100,7 +100,7 @@ int reload(const config::Source& source, const control::Options& options) {
 }
 
 int control(const config::Source& source, const std::string& verb, const control::Options& options) {
-  const auto target = control::parse_target(options.target);
+  const auto target = cli::parse_place(options.target);
   const bool record = verb == "skip";
   if (!target || record != target->offset.has_value())
     return refused(verb, {ErrorKind::usage,

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "app/cli/place.h"
-#include "base/result.h"
 #include "config/loader.h"
 
 namespace CLI {
@@ -24,16 +23,10 @@ struct Options {
   bool dry_run = false;
 };
 
-using Target = cli::Place;
-
 /// Adds the verbs to the program; `options` and `source` are filled when one of them is parsed.
 void add_verbs(CLI::App& program, Options& options, config::Source& source);
 
-/// TOPIC, TOPIC:PARTITION or TOPIC:PARTITION:OFFSET; also TOPIC[PARTITION] and TOPIC[PARTITION]@OFFSET, as
-/// other tools print them. Pure. Error: usage.
-Result<Target> parse_target(const std::string& text);
-
 /// The path of the request. Pure.
-std::string control_path(const Target& target, const std::string& verb);
+std::string control_path(const cli::Place& target, const std::string& verb);
 
 }  // namespace laneway::control

@@ -53,7 +53,10 @@ Result<std::unique_ptr<Environment>> Environment::create() {
 }
 
 Status Environment::start() {
-  if (auto status = open_log(); !status) return status;
+  const std::string log = folder_ + "/log";
+  const int fd = ::open(log.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640);
+  if (fd < 0) return cannot_write(log);
+  telemetry::set_up_log(telemetry::Level::info, telemetry::Format::text, fd);
   auto cluster = kafka::EmbeddedCluster::start(1);
   if (!cluster) return cluster.error();
   cluster_ = std::move(cluster).value();
@@ -61,14 +64,6 @@ Status Environment::start() {
   auto producer = kafka::Producer::create({.client = kafka::producer_client(client())});
   if (!producer) return producer.error();
   producer_ = std::move(producer).value();
-  return {};
-}
-
-Status Environment::open_log() const {
-  const std::string file = folder_ + "/log";
-  const int fd = ::open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640);
-  if (fd < 0) return cannot_write(file);
-  telemetry::set_up_log(telemetry::Level::info, telemetry::Format::text, fd);
   return {};
 }
 

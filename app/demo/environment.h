@@ -47,7 +47,6 @@ class Environment {
  private:
   explicit Environment(std::string folder);
   Status start();
-  Status open_log() const;
   Error not_acknowledged() const;
   kafka::ClientSettings client() const;
 

@@ -26,17 +26,13 @@ Outcome Scenario::run(const std::atomic<int>& interrupts) {
   if (!stopping_) add_member();
   while (!stopping_ || !all_ended()) {
     std::this_thread::sleep_for(turn);
-    step(interrupts.load());
+    now_ = SteadyClock::now();
+    heed(interrupts.load());
+    observe();
+    if (!stopping_) advance();
+    screen_.show(at(), observer_.rows());
   }
   return conclude();
-}
-
-void Scenario::step(int interrupts) {
-  now_ = SteadyClock::now();
-  heed(interrupts);
-  observe();
-  if (!stopping_) advance();
-  screen_.show(at(), observer_.rows());
 }
 
 void Scenario::heed(int interrupts) {
@@ -74,7 +70,12 @@ void Scenario::play(Duration elapsed) {
   if (auto status = environment_.send(plan_.due(elapsed)); !status) return fail(status.error());
   change_members(elapsed);
   if (elapsed < plan_.produce_for()) return;
-  if (members_.back()->ended() && observer_.lanes_of(1) == partitions && worked_off())
+  // No record waits in the topic, and the unfinished records fit into the pools.
+  const auto& rows = observer_.rows();
+  const bool worked_off = std::all_of(rows.begin(), rows.end(), [](const Row& row) {
+    return row.all_taken() && row.lag() <= workers + queue;
+  });
+  if (members_.back()->ended() && observer_.lanes_of(1) == partitions && worked_off)
     stop("member 1 stops with records in its queues: it drains, commits and leaves");
   else if (elapsed > length_ + overtime)
     fail({ErrorKind::timeout, "the backlog was not finished within a minute", "is the machine busy?"});
@@ -86,13 +87,6 @@ void Scenario::change_members(Duration elapsed) {
   if (elapsed < plan_.second_leaves() || observer_.lanes_of(2) == 0) return;
   tell("member 2 stops: it drains, commits and leaves");
   members_.back()->stop();
-}
-
-/// True if no record waits in the topic, and the unfinished records fit into the pools.
-bool Scenario::worked_off() const {
-  const auto& rows = observer_.rows();
-  return std::all_of(rows.begin(), rows.end(),
-                     [](const Row& row) { return row.all_taken() && row.lag() <= workers + queue; });
 }
 
 bool Scenario::all_ended() const {
@@ -144,7 +138,5 @@ Outcome Scenario::conclude() {
   outcome.ended.error = error_;
   return outcome;
 }
-
-void Scenario::tell(const std::string& event) { screen_.event(at(), event); }
 
 }  // namespace laneway::demo

@@ -37,19 +37,17 @@ class Scenario {
   Outcome run(const std::atomic<int>& interrupts);
 
  private:
-  void step(int interrupts);
   void heed(int interrupts);
   void observe();
   void advance();
   void play(Duration elapsed);
   void change_members(Duration elapsed);
-  bool worked_off() const;
   bool all_ended() const;
   void add_member();
   void stop(const std::string& why);
   void fail(const Error& error);
   Outcome conclude();
-  void tell(const std::string& event);
+  void tell(const std::string& event) { screen_.event(at(), event); }
   Duration at() const { return now_ - start_; }
 
   Environment& environment_;

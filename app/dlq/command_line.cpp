@@ -34,18 +34,14 @@ void add_topics(CLI::App& verb, Options& options) {
                                 not_a_topic));
 }
 
-void take_origin(Filter& filter, const std::string& text) {
-  const auto place = cli::parse_place(text);
-  if (!place)
-    throw CLI::ValidationError("--origin",
-                               "'" + text + "' is not a place; write orders, orders:2 or orders:2:40");
-  filter.origin = *place;
-}
-
 void add_filter(CLI::App& verb, Filter& filter) {
-  verb.add_option_function<std::string>(
-          "--origin", [&filter](const std::string& text) { take_origin(filter, text); },
-          "only from this topic, partition or record")
+  const auto take_origin = [&filter](const std::string& text) {
+    filter.origin = cli::parse_place(text);
+    if (!filter.origin)
+      throw CLI::ValidationError("--origin",
+                                 "'" + text + "' is not a place; write orders, orders:2 or orders:2:40");
+  };
+  verb.add_option_function<std::string>("--origin", take_origin, "only from this topic, partition or record")
       ->option_text("TOPIC[:PARTITION[:OFFSET]]");
   cli::add_option(verb, "--partition", "NUMBER", filter.partition, "only from this partition, of any topic",
                   cli::whole_number(0, std::numeric_limits<std::int32_t>::max()));

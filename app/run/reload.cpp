@@ -12,11 +12,6 @@ using Changes = std::vector<config::Change>;
 
 constexpr std::size_t most_logged = 50;
 
-std::string without_end(std::string text) {
-  while (text.ends_with('\n')) text.pop_back();
-  return text;
-}
-
 /// Logs a line for each line of `why`.
 void log_refusal(const std::string& what, const std::string& why, const char* by) {
   std::size_t lines = 0;
@@ -74,7 +69,7 @@ Status Reloader::reopen() {
 Answer Reloader::reload_settings(const char* by, bool dry_run) {
   const auto refuse = [&](Answer::Kind kind, const std::string& what, const std::string& why) {
     if (!dry_run) log_refusal(what, why, by);
-    return Answer{kind, "nothing is changed: " + what + "\n" + without_end(why)};
+    return Answer{kind, "nothing is changed: " + what + "\n" + why.substr(0, why.find_last_not_of('\n') + 1)};
   };
   const auto loaded = load_();
   if (!loaded.config)

@@ -140,13 +140,9 @@ int cannot_start(const Error& error, Watchdog& watchdog, Notifier& notifier) {
   return code;
 }
 
-int exit_code_after(const service::Ended& ended) {
-  if (ended.error) return exit_code_of(ended.error->kind);
-  return ended.abandoned + ended.uncommitted > 0 ? exit_code::abandoned : exit_code::done;
-}
-
 int end(const service::Ended& ended, Watchdog& watchdog, Notifier& notifier) {
-  const int code = exit_code_after(ended);
+  const int without_error = ended.abandoned + ended.uncommitted > 0 ? exit_code::abandoned : exit_code::done;
+  const int code = ended.error ? exit_code_of(ended.error->kind) : without_error;
   watchdog.arm(SteadyClock::now() + exit_grace, code);
   if (ended.error) telemetry::error("ended by an error", {{"error", ended.error->text()}});
   notifier.enter(Phase::stopping, exit_grace,

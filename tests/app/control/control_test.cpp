@@ -81,18 +81,18 @@ TEST_CASE("an adaptive limit stands above the table, and those of pools have the
 }
 
 TEST_CASE("a text names a lane, a topic or a record") {
-  const auto topic = control::parse_target("orders");
-  REQUIRE(topic.ok());
+  const auto topic = cli::parse_place("orders");
+  REQUIRE(topic);
   CHECK(control::control_path(*topic, "pause") == "/lanes/orders/pause");
-  const auto lane = control::parse_target("my.orders_x-y:3");
-  REQUIRE(lane.ok());
+  const auto lane = cli::parse_place("my.orders_x-y:3");
+  REQUIRE(lane);
   CHECK(control::control_path(*lane, "resume") == "/lanes/my.orders_x-y/3/resume");
-  const auto record = control::parse_target("orders:3:9223372036854775807");
-  REQUIRE(record.ok());
+  const auto record = cli::parse_place("orders:3:9223372036854775807");
+  REQUIRE(record);
   CHECK(record->offset == 9223372036854775807);
   const auto same = [](const char* text, const char* path, std::optional<std::int64_t> offset) {
-    const auto target = control::parse_target(text);
-    return target.ok() && control::control_path(*target, "skip") == path && target->offset == offset;
+    const auto target = cli::parse_place(text);
+    return target && control::control_path(*target, "skip") == path && target->offset == offset;
   };
   CHECK(same("orders[4]", "/lanes/orders/4/skip", {}));  // as other tools print them
   CHECK(same("orders[4]@10", "/lanes/orders/4/skip", 10));
@@ -117,9 +117,7 @@ TEST_CASE("a text names a lane, a topic or a record") {
                             "orders[4]@",
                             "orders[4]@1:2"}) {
     INFO(wrong);
-    const auto target = control::parse_target(wrong);
-    REQUIRE_FALSE(target.ok());
-    CHECK(target.error().kind == ErrorKind::usage);
+    CHECK_FALSE(cli::parse_place(wrong));
   }
 }
 
