@@ -1,7 +1,7 @@
 // One record: an 8-byte owner of a fetched message of the client library, or of a copy of ours.
 //
 // A fetched message pins the whole buffer that it came in (up to fetch.max.bytes). A record that is kept for
-// long (a retry with a long back-off) is therefore detached: copied into one piece of memory, about 50 bytes
+// long (a retry with a long back-off) is therefore detached: copied into one piece of memory, about 60 bytes
 // larger than the record, because very many records may wait. The buffer is then released. Views (topic, key,
 // value, headers) live as long as the record and are not copied. Threads: one at a time. Any thread may
 // destroy a record; the best one is the thread that handled the record, because destroying is the larger part
@@ -48,26 +48,14 @@ class Record {
  public:
   Record() = default;
   /// Takes ownership of the message.
-  explicit Record(rd_kafka_message_s* message) : bits_(reinterpret_cast<std::uintptr_t>(message)) {}
-  explicit Record(const RecordData& data);
-  /// The value is that of `owner`, instead of the data's, and is not copied: `owner`, or the record whose
-  /// value it has itself, must outlive this record.
-  Record(const RecordData& data, const Record& owner);
-  Record(Record&& other) noexcept : bits_(std::exchange(other.bits_, 0)) {}
-  Record& operator=(Record&& other) noexcept {
-    if (this != &other) {
-      reset();
-      bits_ = std::exchange(other.bits_, 0);
-    }
-    return *this;
-  }
-  ~Record() { reset(); }
+  explicit Record(rd_kafka_message_s* message) : owned_(message) {}
+  /// A copy of `data`. With an `owner`, the value is that of `owner` instead, and is not copied: `owner`, or
+  /// the record whose value it has itself, must outlive this record.
+  explicit Record(const RecordData& data, const Record* owner = nullptr);
 
   /// Releases the memory.
-  void reset() noexcept {
-    if (bits_ != 0) destroy();
-  }
-  explicit operator bool() const { return bits_ != 0; }
+  void reset() noexcept { owned_.reset(); }
+  explicit operator bool() const { return owned_ != nullptr; }
 
   std::string_view topic() const;
   std::int32_t partition() const;
@@ -93,14 +81,20 @@ class Record {
 
  private:
   struct Copy;
+  struct Fields;
+  struct Destroy {
+    void operator()(rd_kafka_message_s* owned) const noexcept;
+  };
+
+  void copy_from(const Fields& fields);
+  /// nullptr if the record is a message of the client.
+  const Copy* copy() const {
+    const auto bits = reinterpret_cast<std::uintptr_t>(owned_.get());
+    return (bits & copy_bit) != 0 ? reinterpret_cast<const Copy*>(bits - copy_bit) : nullptr;
+  }
 
   static constexpr std::uintptr_t copy_bit = 1;
-  bool copied() const { return (bits_ & copy_bit) != 0; }
-  rd_kafka_message_s* message() const { return reinterpret_cast<rd_kafka_message_s*>(bits_); }
-  Copy* copy() const { return reinterpret_cast<Copy*>(bits_ & ~copy_bit); }
-  void destroy() noexcept;
-
-  std::uintptr_t bits_ = 0;
+  std::unique_ptr<rd_kafka_message_s, Destroy> owned_;  // or the address of a Copy, plus the bit
 };
 
 }  // namespace laneway::kafka

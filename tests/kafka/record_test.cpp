@@ -76,13 +76,13 @@ TEST_CASE("a record that borrows the value of another record has its own other f
   REQUIRE(rc::check([] {
     const Record owner(some_record());
     auto data = some_record();
-    const Record record(data, owner);
+    const Record record(data, &owner);
     data.value = owned(owner.raw_value());
     require_same(record, data);
     RC_ASSERT(record.borrows_value());
     RC_ASSERT(record.own_size() == data.key.value_or("").size());
     RC_ASSERT(!record.raw_value() || record.raw_value()->data() == owner.raw_value()->data());
-    Record again(data, record);
+    Record again(data, &record);
     again.detach();
     require_same(again, data);
     RC_ASSERT(!again.raw_value() || again.raw_value()->data() == owner.raw_value()->data());

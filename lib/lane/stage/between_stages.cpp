@@ -39,7 +39,7 @@ void replace_header(kafka::RecordData& data, std::string_view name, std::optiona
 kafka::Record record_of(kafka::RecordData frame, Part part, const kafka::Record& whole) {
   if (part.key) frame.key = std::move(part.key);
   for (auto& [name, value] : part.headers) replace_header(frame, name, std::move(value));
-  if (part.keeps_value) return kafka::Record(frame, whole);
+  if (part.keeps_value) return kafka::Record(frame, &whole);
   frame.value = std::move(part.value);
   return kafka::Record(frame);
 }
