@@ -43,7 +43,8 @@ Lane::Lane(const StoredCommit& start, const LaneContext& context, std::uint64_t 
       prefetch_(context.memory.fetch),
       stages_({context, id_, ledger_, oldest_, gate_, retry_step_, *stats_}, on_ready),
       pause_(state_, rate_),
-      intake_(context, {ledger_, position_, stages_, prefetch_, pause_, silence_, suspects_, *stats_},
+      intake_(context,
+              {ledger_, position_, stages_, prefetch_, pause_, silence_, suspects_, errors_, *stats_},
               delayed()),
       holds_({context.lanes, context.memory, state_, ledger_, gate_, position_, rate_, *stats_}) {
   stats_->delivered_offset.set(-1);
@@ -80,7 +81,6 @@ bool Lane::work(TimePoint now) {
 
 Take Lane::take(TimePoint now) {
   const auto fetched = source_->fetched();
-  prefetch_.before_run(fetched);
   // First, because otherwise new records would use everything that a rate allows.
   if (stages_.due(now)) submit_due_retries(now);
   const auto allowed = rate_.room(now);
@@ -95,7 +95,6 @@ Take Lane::take(TimePoint now) {
   if (batch->items.empty()) {
     stages_.put_back(std::move(batch));
   } else {
-    rate_.took_new();
     stages_.add(std::move(batch), now);
     submit(now);
   }
@@ -139,7 +138,7 @@ bool Lane::submit_due_retries(Stage& stage, Line& line, TimePoint now) {
     line.took_failed();
     const auto route = item->route();
     if (!attempts.begins(*item, now)) continue;
-    rate_.charge(1, item->record.size(), now);
+    rate_.charge_failed(item->record.size(), now);
     line.charge_failed(item->record.size(), now);
     if (item->route() != route) restore_whole(*item);  // was undecided, and is given up now
     stage.failed().run_alone(std::move(*item), line);
@@ -170,10 +169,10 @@ TimePoint Lane::tick(TimePoint now) {
 }
 
 void Lane::tick_source(TimePoint now) {
-  tick_position(now);
-  tick_pause(now);
+  if (position_.in_doubt()) tick_position(now);
+  if (state_.state() == State::held || state_.state() == State::paused) tick_pause(now);
   prefetch_.tick(*source_, state_.may_take(), position_.next(), now);
-  if (position_.tick_errors(*source_, state_.may_take(), now)) update_holds(now);
+  if (errors_.any() && position_.tick_errors(*source_, state_.may_take(), now)) update_holds(now);
 }
 
 void Lane::tick_position(TimePoint now) {
@@ -210,7 +209,7 @@ void Lane::resume(TimePoint now) {
   if (!state_.resume(now)) return;
   source_->resume(position_.resumes_at(source_->log_bounds()));
   holds_.show();
-  if (state_.may_take()) pause_.resumed(now);
+  if (state_.may_take()) intake_.resumed(now);
   if (state_.held_by_itself()) id_.log("lane resumed", ledger_.committable());
 }
 
@@ -264,10 +263,11 @@ TimePoint Lane::tick_take(TimePoint now) {
 
 void Lane::publish(TimePoint now) {
   holds_.show();
-  stats_->holds.set(state_.holds());
-  stats_->pauses.set(state_.pauses());
-  stats_->held_ns.set(state_.held(now).count());
-  stats_->paused_ns.set(state_.paused(now).count());
+  const auto totals = state_.totals(now);
+  stats_->holds.set(totals.holds);
+  stats_->pauses.set(totals.pauses);
+  stats_->held_ns.set(totals.held.count());
+  stats_->paused_ns.set(totals.paused.count());
   stats_->delivered_offset.set(position_.delivered());
   stats_->finished_beyond.set(ledger_.completed_beyond());
   stats_->waiting_retries.set(stages_.waiting_attempts());
@@ -367,7 +367,7 @@ void Lane::begin_drain(TimePoint now, TimePoint deadline) {
   rate_.leave(now);
   id_.log("lane draining", ledger_.committable());
   const bool finish = context_.lanes.drain_queued == config::DrainQueued::finish && !gate_.careful();
-  gate_.drain();
+  if (gate_.closed()) gate_.drain();
   stages_.begin_drain(finish, deadline - now, now);
   work(now);
 }

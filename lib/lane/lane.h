@@ -164,7 +164,7 @@ class Lane {
   void note_suspects() {
     Suspects::Seen seen;
     for (auto* line : stages_.lines()) line->attempts().see_suspects(seen);
-    suspects_.note(seen, ledger_);
+    if (!seen.empty() || !suspects_.offsets().empty()) suspects_.note(seen, ledger_);
   }
 
   void tick_source(TimePoint now);

@@ -46,7 +46,8 @@ std::uint64_t OldestWatch::done_before(Sequence oldest, const Waiting& waiting) 
   const auto look = [&](const handler::Item& item) {
     if (item.sequence == oldest && item.failures) done = std::min(done, item.failures->done_before);
   };
-  for (const auto* records : waiting) records->each(look);
+  for (const auto* records : waiting)
+    if (records->size() > 0) records->each(look);
   return done;
 }
 

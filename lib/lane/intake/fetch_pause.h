@@ -7,7 +7,6 @@
 
 #include <optional>
 
-#include "base/histogram.h"
 #include "base/time.h"
 #include "lane/shared/lane_rate.h"
 #include "lane/state/lane_state.h"
@@ -32,16 +31,8 @@ class FetchPause {
     return work_left && *work_left <= lead;
   }
 
-  void resumed(TimePoint now) { resumed_at_ = now; }
-  /// Whether the first record after a resume is awaited.
-  bool awaits_record() const { return resumed_at_.has_value(); }
-  /// The awaited record has arrived.
-  void record_came(Histogram& latencies, TimePoint now) {
-    const auto latency = now - *resumed_at_;
-    latencies.record(latency);
-    latency_ = (latency_ * 3 + latency) / 4;
-    resumed_at_.reset();
-  }
+  /// The first record after a resume has arrived, after this time.
+  void record_came(Duration latency) { latency_ = (latency_ * 3 + latency) / 4; }
 
  private:
   static constexpr Duration short_wait = seconds(10);
@@ -55,7 +46,6 @@ class FetchPause {
 
   const LaneState& state_;
   LaneRate& rate_;
-  std::optional<TimePoint> resumed_at_;
   Duration latency_ = milliseconds(20);  // from a resume to the first record
 };
 

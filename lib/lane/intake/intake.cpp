@@ -1,6 +1,7 @@
 #include "lane/intake/intake.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace laneway::lane {
@@ -21,7 +22,7 @@ Take Intake::run(PartitionSource& source, WorkBatch& batch, const RateLimiter::R
   if (lane_.position.delivered() != delivered_before) lane_.silence.came();
   flush_noted();
   if (!batch.items.empty()) {
-    lane_.position.answers();
+    if (lane_.errors.any()) lane_.position.answers();
     if (!delayed_) lane_.position.remember(batch.items.back().record);
   }
   return result;
@@ -50,10 +51,12 @@ bool Intake::unreadable(kafka::Pop popped, PartitionSource& source, std::int64_t
 
 /// How many records may be taken.
 std::uint64_t Intake::room() const {
-  const auto left = [](std::uint64_t limit, std::uint64_t used) { return limit - std::min(limit, used); };
-  const auto window = left(context_.lanes.max_incomplete, lane_.ledger.window());
+  const std::uint64_t most = context_.lanes.max_incomplete;
+  const auto window = most - std::min(most, lane_.ledger.window());
   if (!delayed_) return window;
-  return std::min(window, left(context_.retry.max_waiting, lane_.stages.waiting_attempts()));
+  const std::uint64_t most_waiting = context_.retry.max_waiting;
+  const std::uint64_t waiting = lane_.stages.waiting_attempts();
+  return std::min(window, most_waiting - std::min(most_waiting, waiting));
 }
 
 bool Intake::has_room() const { return lane_.stages.bytes() < context_.memory.lane_bytes && room() > 0; }
@@ -65,16 +68,19 @@ Take Intake::pop_run(PartitionSource& source, WorkBatch& batch, std::uint32_t mo
   auto& position = lane_.position;
   const auto delivered_before = position.delivered();
   const auto taken = lane_.stages.bytes();
+  const auto limit = exceeds_memory_ ? std::numeric_limits<std::uint64_t>::max() : context_.memory.lane_bytes;
   for (std::uint32_t popped = 0; popped < most;) {
     const auto outcome = source.pop(record, offset);
     switch (outcome) {
       case kafka::Pop::record:
         ++popped;
-        if (position.read_again(record, offset)) break;
-        if (!position.expects(offset) && !follows(source, offset, false, now)) return Take::empty;
-        if (lane_.pause.awaits_record()) lane_.pause.record_came(lane_.stats.resume_latency, now);
+        if (!position.expects(offset)) {
+          if (position.read_again(record, offset)) break;
+          if (!follows(source, offset, false, now)) return Take::empty;
+        }
+        if (resumed_at_) measure_resume(now);
         accept(batch, std::move(record), offset, now);
-        if (is_full(taken + batch.bytes) || batch.bytes >= most_bytes) return Take::more;
+        if (taken + batch.bytes >= limit || batch.bytes >= most_bytes) return Take::more;
         break;
       case kafka::Pop::empty:
         lane_.prefetch.ran_dry(position.delivered() != delivered_before, now);
@@ -113,10 +119,18 @@ bool Intake::follows(PartitionSource& source, std::int64_t offset, bool end, Tim
   return false;
 }
 
+void Intake::measure_resume(TimePoint now) {
+  const auto latency = now - *resumed_at_;
+  lane_.stats.resume_latency.record(latency);
+  lane_.pause.record_came(latency);
+  resumed_at_.reset();
+}
+
 void Intake::accept(WorkBatch& batch, kafka::Record record, std::int64_t offset, TimePoint now) {
   auto& ledger = lane_.ledger;
   lane_.position.took(offset);
-  if (ledger.completed_before(offset)) {
+  const bool restores = ledger.restores();
+  if (restores && ledger.completed_before(offset)) {
     flush_noted();
     if (!delayed_) lane_.position.remember(record);
     const Sequence sequence = ledger.append(offset);
@@ -126,12 +140,14 @@ void Intake::accept(WorkBatch& batch, kafka::Record record, std::int64_t offset,
     batch.consecutive = false;
     return;
   }
-  note(offset);
+  // Neighbouring offsets go into the ledger in one piece.
+  if (noted_ > 0 && offset != noted_first_ + noted_) flush_noted();
+  if (noted_++ == 0) noted_first_ = offset;
   auto& item = batch.items.emplace_back();
   item.record = std::move(record);
   item.sequence = next_sequence_++;
-  item.left_behind = ledger.left_behind(offset);
-  item.suspect = lane_.suspects.contains(offset);
+  item.left_behind = restores && ledger.left_behind(offset);
+  item.suspect = !lane_.suspects.offsets().empty() && lane_.suspects.contains(offset);
   if (delayed_ && lane_.stages.put_off(item, now)) {
     lane_.position.answers();
     batch.items.pop_back();
@@ -139,13 +155,6 @@ void Intake::accept(WorkBatch& batch, kafka::Record record, std::int64_t offset,
     return;
   }
   batch.count(item);
-}
-
-/// Neighbouring offsets go into the ledger in one piece.
-void Intake::note(std::int64_t offset) {
-  if (noted_ > 0 && offset != noted_first_ + noted_) flush_noted();
-  if (noted_ == 0) noted_first_ = offset;
-  ++noted_;
 }
 
 void Intake::flush_noted() {

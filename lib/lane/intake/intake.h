@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "lane/batch/work_batch.h"
 #include "lane/intake/fetch_pause.h"
@@ -16,6 +17,7 @@
 #include "lane/position/log_position.h"
 #include "lane/shared/lane_context.h"
 #include "lane/source/partition_source.h"
+#include "lane/source/source_errors.h"
 #include "lane/stage/stages.h"
 #include "lane/state/lane_stats.h"
 
@@ -34,6 +36,7 @@ class Intake {
     FetchPause& pause;
     LaneSilence& silence;
     const Suspects& suspects;
+    const SourceErrors& errors;
     LaneStats& stats;
   };
   /// `delayed`: the topic is a retry topic, in which records are meant to wait.
@@ -52,6 +55,8 @@ class Intake {
   void set_exceeds_memory(bool exceeds) { exceeds_memory_ = exceeds; }
   /// The log was replaced by another one.
   void start_over() { next_sequence_ = 0; }
+  /// The client fetches again: the time to the first record is measured.
+  void resumed(TimePoint now) { resumed_at_ = now; }
 
   /// The source may have new records.
   void signalled() { not_empty_ = true; }
@@ -64,10 +69,9 @@ class Intake {
   bool unreadable(kafka::Pop popped, PartitionSource& source, std::int64_t offset, TimePoint now);
   bool on_end(PartitionSource& source, std::int64_t offset, TimePoint now);
   bool follows(PartitionSource& source, std::int64_t offset, bool end, TimePoint now);
+  void measure_resume(TimePoint now);
   void accept(WorkBatch& batch, kafka::Record record, std::int64_t offset, TimePoint now);
   std::uint64_t room() const;
-  bool is_full(std::uint64_t bytes) const { return !exceeds_memory_ && bytes >= context_.memory.lane_bytes; }
-  void note(std::int64_t offset);
   void flush_noted();
 
   const LaneContext& context_;
@@ -76,6 +80,7 @@ class Intake {
   std::int64_t noted_first_ = 0;  // start of a stretch of neighbouring offsets that is not in the ledger yet
   std::uint32_t noted_ = 0;
   Sequence next_sequence_ = 0;
+  std::optional<TimePoint> resumed_at_;  // until the first record after a resume
   bool not_empty_ = true;
   bool exceeds_memory_ = false;
 };

@@ -18,12 +18,9 @@ class PrefetchWatch {
  public:
   explicit PrefetchWatch(const kafka::FetchLimits& limits) : limits_(limits) {}
 
-  /// To be called before a run is taken; `fetched` records are fetched.
-  void before_run(std::size_t fetched) {
-    if (fetched >= limits_.queued_min_messages) was_full_ = true;
-  }
-  /// After the run.
+  /// A run has been taken; before it, so many records were fetched.
   void after_run(PartitionSource& source, std::size_t fetched_before) {
+    was_full_ = was_full_ || fetched_before >= limits_.queued_min_messages;
     if (was_full_ && fetched_before < limits_.queued_min_messages / 2) wake(source);
   }
   /// Nothing is fetched; `some_came`: there was something before.

@@ -18,10 +18,10 @@ std::uint32_t Ledger::complete(Sequence first, std::uint32_t count) {
   first = std::max(first, oldest_);
   if (first >= end) return 0;
   auto newly = static_cast<std::uint32_t>(end - first);
-  for (Sequence at = first; at < end; at = (word_of(at) + 1) * 64) {
+  for (Sequence at = first; at < end; at = (at / 64 + 1) * 64) {
     auto mask = all_ones << (at % 64);
-    if (word_of(at) == word_of(end)) mask &= ~(all_ones << (end % 64));
-    auto& bits = word(word_of(at));
+    if (at / 64 == end / 64) mask &= ~(all_ones << (end % 64));
+    auto& bits = word_of(at);
     if ((bits & mask) != 0) newly -= static_cast<std::uint32_t>(std::popcount(bits & mask));
     bits |= mask;
   }
@@ -37,7 +37,7 @@ std::uint32_t Ledger::complete(Sequence first, std::uint32_t count) {
 
 void Ledger::advance() {
   while (oldest_ < next_) {
-    auto& bits = word(word_of(oldest_));
+    auto& bits = word_of(oldest_);
     const auto done = std::countr_one(bits >> (oldest_ % 64));
     if (done == 0) break;
     oldest_ += static_cast<Sequence>(done);
@@ -78,9 +78,9 @@ std::optional<Sequence> Ledger::incomplete_at(std::int64_t offset) const {
 /// The first record from `from` on that is (not) complete; next_ if there is none.
 Sequence Ledger::find(bool complete, Sequence from) const {
   while (from < next_) {
-    const auto wanted = (complete ? word(word_of(from)) : ~word(word_of(from))) >> (from % 64);
+    const auto wanted = (complete ? word_of(from) : ~word_of(from)) >> (from % 64);
     if (wanted != 0) return std::min(from + static_cast<Sequence>(std::countr_zero(wanted)), next_);
-    from = (word_of(from) + 1) * 64;
+    from = (from / 64 + 1) * 64;
   }
   return next_;
 }
@@ -113,16 +113,12 @@ CompletionMap Ledger::completed(std::size_t max_runs) const {
   return map;
 }
 
-void Ledger::begin_segment(std::int64_t first_offset) {
-  segments_.push_back({next_, first_offset});
-  shift_ = first_offset - static_cast<std::int64_t>(next_);
-}
-
 void Ledger::grow() {
-  const auto needed = word_of(next_ - 1) - word_of(oldest_) + 1;
+  const auto needed = (next_ - 1) / 64 - oldest_ / 64 + 1;
   std::vector<std::uint64_t> larger(std::bit_ceil(std::max<std::size_t>(needed, fewest_words)));
-  const auto first = word_of(oldest_);
-  for (std::size_t i = 0; i < words_.size(); ++i) larger[(first + i) & (larger.size() - 1)] = word(first + i);
+  auto at = oldest_;
+  for (std::size_t i = 0; i < words_.size(); ++i, at += 64)
+    larger[at / 64 & (larger.size() - 1)] = word_of(at);
   words_ = std::move(larger);
 }
 

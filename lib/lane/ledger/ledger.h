@@ -47,23 +47,25 @@ class Ledger {
 
   /// Whether this offset lies before a delivered or passed one: then it is no record of this ledger.
   bool would_go_back(std::int64_t offset) const { return offset < position(); }
-  /// Whether an earlier life of this group completed the record: then append it and complete it at once.
-  bool completed_before(std::int64_t offset) const {
-    return !restored_.runs.empty() && restored_.contains(offset);
-  }
+  /// Whether an earlier life of this group completed records that are still to come. If not, the next two
+  /// are false for each record.
+  bool restores() const { return !restored_.runs.empty(); }
+  /// Whether an earlier life completed the record: then append it and complete it at once.
+  bool completed_before(std::int64_t offset) const { return restored_.contains(offset); }
   /// Whether an earlier life completed later records, but not this one: this record may always fail.
-  bool left_behind(std::int64_t offset) const {
-    return !restored_.runs.empty() && offset < restored_.runs.back().begin;
-  }
+  bool left_behind(std::int64_t offset) const { return restores() && offset < restored_.runs.back().begin; }
 
   /// Appends delivered records with the offsets first_offset, first_offset + 1, … Returns the sequence number
   /// of the first. The offsets must not go back.
   Sequence append(std::int64_t first_offset, std::uint32_t count = 1) {
-    assert(!would_go_back(first_offset) && count > 0);
-    if (first_offset != segment_end()) begin_segment(first_offset);
+    assert(first_offset >= position() && count > 0);
     const Sequence first = next_;
+    if (const auto shift = first_offset - static_cast<std::int64_t>(first); shift != shift_) {
+      segments_.push_back({first, first_offset});
+      shift_ = shift;
+    }
     next_ += count;
-    if (word_of(next_ - 1) - word_of(oldest_) >= words_.size()) grow();
+    if ((next_ - 1) / 64 - oldest_ / 64 >= words_.size()) grow();
     if (!restored_.runs.empty()) forget_restored();
     return first;
   }
@@ -97,7 +99,9 @@ class Ledger {
   /// The number of records from the oldest incomplete one to the newest.
   std::uint64_t window() const { return next_ - oldest_; }
   /// Complete records above committable(): they cannot be committed yet.
-  std::uint64_t completed_beyond() const { return completed_above_ + restored_from(position()); }
+  std::uint64_t completed_beyond() const {
+    return completed_above_ + (restores() ? restored_from(position()) : 0);
+  }
   /// Records that an earlier life completed, at `offset` or above, and that have not been delivered again.
   std::uint64_t restored_from(std::int64_t offset) const;
   /// The offset of a record of the window.
@@ -117,17 +121,15 @@ class Ledger {
     std::int64_t first_offset;
   };
 
-  // Offset minus sequence before the first record: makes segment_end() an offset that no record has.
+  // Offset minus sequence before the first record: that of no record.
   static constexpr std::int64_t no_segment = std::numeric_limits<std::int64_t>::min();
 
-  std::int64_t segment_end() const { return static_cast<std::int64_t>(next_) + shift_; }
-  /// No offset below this one will be delivered.
-  std::int64_t position() const { return std::max(reached_, segment_end()); }
-  static std::uint64_t word_of(Sequence sequence) { return sequence / 64; }
-  std::uint64_t& word(std::uint64_t index) { return words_[index & (words_.size() - 1)]; }
-  std::uint64_t word(std::uint64_t index) const { return words_[index & (words_.size() - 1)]; }
+  /// No offset below this one will be delivered: the end of the newest segment or, if that is later, the
+  /// offset that was reached.
+  std::int64_t position() const { return std::max(reached_, static_cast<std::int64_t>(next_) + shift_); }
+  std::uint64_t& word_of(Sequence sequence) { return words_[sequence / 64 & (words_.size() - 1)]; }
+  std::uint64_t word_of(Sequence sequence) const { return words_[sequence / 64 & (words_.size() - 1)]; }
   Sequence find(bool complete, Sequence from) const;
-  void begin_segment(std::int64_t first_offset);
   void grow();
   void advance();
   void forget_restored();

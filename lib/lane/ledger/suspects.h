@@ -23,7 +23,7 @@ class Suspects {
   const std::vector<std::int64_t>& offsets() const { return offsets_; }
 
   bool contains(std::int64_t offset) const {
-    return !offsets_.empty() && std::binary_search(offsets_.begin(), offsets_.end(), offset);
+    return std::binary_search(offsets_.begin(), offsets_.end(), offset);
   }
   /// Records that have failed, by offset: whether each is a suspect, as far as is known now.
   using Seen = std::map<std::int64_t, bool>;

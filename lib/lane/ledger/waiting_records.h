@@ -47,7 +47,7 @@ class WaitingRecords {
   }
   /// When the first record may begin; nullopt if none waits. `probing`: as for pop().
   std::optional<TimePoint> next_due(bool probing) const {
-    if (withheld() > 0) return TimePoint{};
+    if (!fresh_.empty() || !left_behind_.empty()) return TimePoint{};
     const auto failed = failed_.next_due();
     if (probing && failed) return failed;
     const auto suspect = suspects_.next_due();
@@ -60,7 +60,7 @@ class WaitingRecords {
     return due ? due : suspects_.due_of(chosen);
   }
 
-  std::size_t size() const { return failed_.size() + suspects_.size() + withheld(); }
+  std::size_t size() const { return failed_.size() + suspects_.size() + fresh_.size() + left_behind_.size(); }
   bool only_suspects() const { return failed_.size() + withheld() == 0; }
   /// The withheld records (the breaker has not let them begin) that no earlier life left behind.
   std::size_t fresh() const { return fresh_.size(); }

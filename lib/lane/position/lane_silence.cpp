@@ -23,30 +23,29 @@ void LaneSilence::start(std::int64_t position, TimePoint now) {
 }
 
 TimePoint LaneSilence::tick(PartitionSource& source, bool wants, std::int64_t position, TimePoint now) {
-  if (std::exchange(came_, false)) end(now);
+  if (std::exchange(came_, false)) {
+    const bool was_silent = watch_.silent() > Duration::zero();
+    if (silent() > Duration::zero())
+      telemetry::info(
+          "partition delivers again",
+          {{"topic", partition_.topic}, {"partition", partition_.partition}, {"silent_ms", watch_.silent()}});
+    watch_.came(now);
+    demand_.reset();
+    const bool is_first = !std::exchange(noted_, true);
+    if (context_.silences != nullptr && (is_first || was_silent)) context_.silences->came(partition_);
+  }
   if (!wants) {
     watch_.interrupted();
     asking_ = false;
     return TimePoint::max();
   }
   if (asking_) hear(source.log_answer(), position, now);
-  const bool worth_restarting = context_.silences != nullptr && context_.silences->heard(partition_);
-  if (const auto step = watch_.step(worth_restarting)) take(*step, source, position);
+  if (watch_.silent() > Duration::zero()) {
+    const bool worth_restarting = context_.silences != nullptr && context_.silences->heard(partition_);
+    if (const auto step = watch_.step(worth_restarting)) take(*step, source, position);
+  }
   if (!asking_ && now >= watch_.next_question()) ask(source, now);
   return asking_ ? now + context_.silence_unit / 8 : watch_.next_question();
-}
-
-void LaneSilence::end(TimePoint now) {
-  const bool was_silent = watch_.silent() > Duration::zero();
-  if (silent() > Duration::zero())
-    telemetry::info(
-        "partition delivers again",
-        {{"topic", partition_.topic}, {"partition", partition_.partition}, {"silent_ms", watch_.silent()}});
-  watch_.came(now);
-  demand_.reset();
-  if (noted_ && !was_silent) return;
-  noted_ = true;
-  if (context_.silences != nullptr) context_.silences->came(partition_);
 }
 
 /// Another broker may know the leader if the leader that the client knows has not answered usefully.

@@ -39,7 +39,6 @@ class LaneSilence {
   const std::optional<Demand>& demand() const { return demand_; }
 
  private:
-  void end(TimePoint now);
   void ask(PartitionSource& source, TimePoint now);
   void hear(const kafka::LogAnswer& answer, std::int64_t position, TimePoint now);
   void take(SilenceStep step, PartitionSource& source, std::int64_t position);

@@ -42,7 +42,7 @@ bool LogPosition::follows(PartitionSource& source, std::int64_t offset, bool end
     doubt(source, offset, end, is_strange, now);
     return false;
   }
-  if (next_ >= 0) note_gap(source, offset);
+  if (next_ >= 0 && offset != next_) note_gap(source, offset);
   return true;
 }
 
@@ -67,8 +67,9 @@ void LogPosition::note_gap(const PartitionSource& source, std::int64_t next) {
 
 void LogPosition::doubt(PartitionSource& source, std::int64_t seen, bool end, bool is_strange,
                         TimePoint now) {
-  const bool is_new = !judge_.in_doubt();
-  judge_.doubt(next_, end ? seen : kafka::no_offset, mark_.offset >= 0, now);
+  const bool is_new = !judge_;
+  if (is_new) judge_.emplace(next_, mark_.offset >= 0, now);
+  if (end) judge_->saw_end(seen);
   comparing_until_.reset();
   if (!is_new) return;
   answers_heard_ = source.log_answer().number;
@@ -84,16 +85,16 @@ void LogPosition::doubt(PartitionSource& source, std::int64_t seen, bool end, bo
 
 LogPosition::Found LogPosition::tick(PartitionSource& source, TimePoint now) {
   auto found = Found::nothing;
-  if (!judge_.in_doubt()) return found;
+  if (!judge_) return found;
   if (comparing_until_) found = compare_last(source, now);
   if (comparing_until_ && now < *comparing_until_) return found;
   comparing_until_.reset();
   const auto answer = source.log_answer();
   const bool is_new = answer.number != answers_heard_;
   answers_heard_ = answer.number;
-  if (judge_.in_doubt() && is_new && answer.error.empty())
-    found = conclude(source, judge_.hear(answer.bounds, now), now);
-  if (!judge_.in_doubt() || comparing_until_ || now < next_question_) return found;
+  if (judge_ && is_new && answer.error.empty())
+    found = conclude(source, judge_->hear(answer.bounds, now), now);
+  if (!judge_ || comparing_until_ || now < next_question_) return found;
   next_question_ = now + bounds_question;
   source.ask_log(true);
   return found;
@@ -113,12 +114,12 @@ LogPosition::Found LogPosition::conclude(PartitionSource& source, PositionJudge:
       go_on(source, "the log is the same: a broker's answer was outdated");
       return Found::same_log;
     case Verdict::forward:
-      note_gap(source, judge_.log_start());
-      reached(judge_.log_start());
+      note_gap(source, judge_->log_start());
+      reached(judge_->log_start());
       go_on(source, "retention deleted the records before the log's start");
       return Found::same_log;
     case Verdict::start_over:
-      start_over(judge_.log_start());
+      start_over(judge_->log_start());
       go_on(source, "the topic was recreated or truncated");
       return Found::another_log;
   }
@@ -139,11 +140,11 @@ LogPosition::Found LogPosition::compare_last(PartitionSource& source, TimePoint 
   using Comparison = PositionJudge::Comparison;
   const bool there = !end && offset == mark_.offset;
   const auto comparison = mark_of(record) == mark_ ? Comparison::same : Comparison::other;
-  return conclude(source, judge_.compared(there ? comparison : Comparison::impossible), now);
+  return conclude(source, judge_->compared(there ? comparison : Comparison::impossible), now);
 }
 
 void LogPosition::go_on(PartitionSource& source, const char* why) {
-  judge_.end();
+  judge_.reset();
   comparing_until_.reset();
   source.seek(next_);
   errors_.clear();
@@ -159,7 +160,7 @@ void LogPosition::start_over(std::int64_t offset) {
        {"partition", id_.partition.partition},
        {"offset", offset},
        {"expected", next_},
-       {"log_end", judge_.log_end()},
+       {"log_end", judge_->log_end()},
        {"hint", "the topic was truncated or recreated: the lane starts over at the start of its log"}});
   ledger_ = Ledger(offset);
   first_ = -1;
@@ -239,7 +240,7 @@ bool LogPosition::tick_errors(PartitionSource& source, bool may_take, TimePoint 
 
 void LogPosition::tick_bounds(PartitionSource& source, bool fetches, TimePoint now) {
   if (fetches) next_question_ = now + bounds_question;
-  if (fetches || judge_.in_doubt() || now < next_question_) return;
+  if (fetches || judge_ || now < next_question_) return;
   next_question_ = now + bounds_question;
   source.ask_log(false);
 }
@@ -251,11 +252,11 @@ void LogPosition::leave_out_expired(const PartitionSource& source, std::int64_t 
 }
 
 void LogPosition::watch_retention(const kafka::LogBounds& log) {
-  const bool was_near = retention_.in_danger();
+  const bool was_near = stats_.expiry_near.get();
   const auto offset = ledger_.committable();
-  retention_.observe(log, offset);
-  stats_.expiry_near.set(retention_.in_danger());
-  if (retention_.in_danger() && !was_near)
+  const bool is_near = retention_.observe(log, offset);
+  stats_.expiry_near.set(is_near);
+  if (is_near && !was_near)
     telemetry::warn("retention is about to delete records that are not processed",
                     {{"topic", id_.partition.topic},
                      {"partition", id_.partition.partition},
@@ -269,7 +270,7 @@ void LogPosition::watch_retention(const kafka::LogBounds& log) {
 std::int64_t LogPosition::lag(const kafka::LogBounds& log) const {
   if (log.end < 0) return -1;
   const auto next = std::max({next_, ledger_.committable(), log.start, std::int64_t{0}});
-  const auto restored = static_cast<std::int64_t>(ledger_.restored_from(next));
+  const auto restored = ledger_.restores() ? static_cast<std::int64_t>(ledger_.restored_from(next)) : 0;
   const auto to_come = std::max<std::int64_t>(0, log.end - next - restored);
   return to_come + static_cast<std::int64_t>(ledger_.incomplete());
 }

@@ -33,10 +33,10 @@ class LogPosition {
   /// The first and the last offset that were taken; -1 if none.
   std::int64_t first() const { return first_; }
   std::int64_t delivered() const { return delivered_; }
-  bool in_doubt() const { return judge_.in_doubt(); }
+  bool in_doubt() const { return judge_.has_value(); }
   bool corrupt() const { return corrupt_at_.has_value(); }
   /// Nothing can be taken: the position is in doubt, or a corrupt batch blocks it.
-  bool blocked() const { return judge_.in_doubt() || (corrupt_at_ && !reads_again_); }
+  bool blocked() const { return judge_ || (corrupt_at_ && !reads_again_); }
   /// Records of the log that are not finished, fetched or not; -1 if not known.
   std::int64_t lag(const kafka::LogBounds& log) const;
   /// Everything before an open transaction has been taken: the offset at which the transaction begins, or
@@ -56,9 +56,10 @@ class LogPosition {
   /// The log has no more records by which it could be recognised.
   void end_recognition();
 
-  /// Whether the client delivers the expected offset. If not, ask follows().
+  /// Whether the client delivers the expected offset of a log that need not be recognised. If not, ask
+  /// read_again() and follows().
   bool expects(std::int64_t offset) const {
-    return offset == next_ && !was_gone_ && recognition_ != Recognition::strange;
+    return offset == next_ && !was_gone_ && recognition_ == Recognition::none;
   }
   /// Whether a delivery at an offset that is not the expected one is taken. `end`: the end of the log, and no
   /// record.
@@ -130,7 +131,7 @@ class LogPosition {
   std::int64_t first_ = -1;
   std::int64_t delivered_ = -1;
   std::int64_t next_;
-  PositionJudge judge_;
+  std::optional<PositionJudge> judge_;  // while the position is in doubt
   RetentionWatch retention_;
   Mark mark_;                        // of one of the last records taken
   std::uint64_t answers_heard_ = 0;  // answers about the log's bounds

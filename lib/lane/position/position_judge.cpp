@@ -4,18 +4,7 @@
 
 namespace laneway::lane {
 
-void PositionJudge::doubt(std::int64_t expected, std::int64_t end_seen, bool can_compare, TimePoint now) {
-  if (!in_doubt_) {
-    *this = {};
-    in_doubt_ = true;
-    expected_ = expected;
-    can_compare_ = can_compare;
-    first_low_answer_ = now;
-  }
-  if (end_seen != kafka::no_offset) note_end(end_seen);
-}
-
-void PositionJudge::note_end(std::int64_t end) {
+void PositionJudge::saw_end(std::int64_t end) {
   if (end >= expected_) return;
   was_empty_ = was_empty_ || end == 0;
   grew_ = grew_ || (highest_low_end_ != kafka::no_offset && end > highest_low_end_);
@@ -26,7 +15,7 @@ PositionJudge::Verdict PositionJudge::hear(const kafka::LogBounds& bounds, TimeP
   bounds_ = bounds;
   if (bounds.start > expected_) return Verdict::forward;
   if (bounds.end >= expected_) return can_compare_ ? Verdict::compare : without_comparison();
-  note_end(bounds.end);
+  saw_end(bounds.end);
   if (low_answers_++ == 0) first_low_answer_ = now;
   const bool enough = low_answers_ >= least_answers && now - first_low_answer_ >= least_time;
   return enough ? Verdict::start_over : Verdict::ask_again;

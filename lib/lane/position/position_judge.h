@@ -46,10 +46,11 @@ class PositionJudge {
   static constexpr std::uint32_t least_answers = 5;
   static constexpr Duration least_time = seconds(15);
 
-  /// The client delivered something below `expected`. `end_seen`: the end of the log by the client, or
-  /// no_offset. If the position is in doubt already, only the end is added.
-  void doubt(std::int64_t expected, std::int64_t end_seen, bool can_compare, TimePoint now);
-  bool in_doubt() const { return in_doubt_; }
+  /// For one doubt: the client delivered something below `expected`.
+  PositionJudge(std::int64_t expected, bool can_compare, TimePoint now)
+      : expected_(expected), can_compare_(can_compare), first_low_answer_(now) {}
+  /// The log ends here, by the client or by an answer.
+  void saw_end(std::int64_t end);
   /// The bounds by the last answer; `forward` and `start_over` go to the start.
   std::int64_t log_start() const { return bounds_.start; }
   std::int64_t log_end() const { return bounds_.end; }
@@ -57,21 +58,18 @@ class PositionJudge {
   /// An answer to the question for the log's bounds.
   Verdict hear(const kafka::LogBounds& bounds, TimePoint now);
   Verdict compared(Comparison comparison);
-  void end() { in_doubt_ = false; }
 
  private:
-  void note_end(std::int64_t end);
   Verdict without_comparison() const;
 
-  bool in_doubt_ = false;
-  bool can_compare_ = false;
-  std::int64_t expected_ = kafka::no_offset;
+  const std::int64_t expected_;
+  bool can_compare_;
   kafka::LogBounds bounds_;
   std::int64_t highest_low_end_ = kafka::no_offset;  // of the ends below the expected offset
   bool was_empty_ = false;
   bool grew_ = false;
   std::uint32_t low_answers_ = 0;
-  TimePoint first_low_answer_{};
+  TimePoint first_low_answer_;
 };
 
 }  // namespace laneway::lane

@@ -16,9 +16,10 @@ namespace laneway::lane {
 
 class RetentionWatch {
  public:
-  /// `position`: the lane's oldest unfinished offset. Unknown offsets (negative) are ignored.
-  void observe(const kafka::LogBounds& log, std::int64_t position) {
-    if (log.start < 0 || position < 0) return;
+  /// `position`: the lane's oldest unfinished offset. Unknown offsets (negative) are ignored. Returns whether
+  /// the lane is in danger.
+  bool observe(const kafka::LogBounds& log, std::int64_t position) {
+    if (log.start < 0 || position < 0) return in_danger_;
     if (start_ < 0 || log.start < start_ || position < position_) {  // the first observation, or another log
       *this = {};
       start_ = log.start;
@@ -32,9 +33,8 @@ class RetentionWatch {
     distance_ = position - start_;
     const auto at_next_step = std::max(position, position_ + progress_);
     in_danger_ = step_ > 0 && position < log.end && at_next_step < start_ + step_;
+    return in_danger_;
   }
-  /// By the last observation.
-  bool in_danger() const { return in_danger_; }
   /// Records from the log's start to the position.
   std::int64_t distance() const { return distance_; }
   std::int64_t last_step() const { return step_; }

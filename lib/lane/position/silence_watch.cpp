@@ -11,9 +11,10 @@ void SilenceWatch::begin_at(SilenceStep step) {
 
 void SilenceWatch::came(TimePoint now) {
   silent_ = {};
-  interrupted();
-  begin_at(SilenceStep::seek);
-  asked(now);
+  counts_since_.reset();
+  next_ = SilenceStep::seek;
+  due_ = unit_;
+  next_question_ = now + unit_;
 }
 
 void SilenceWatch::has_tried(SilenceStep step) {

@@ -38,7 +38,7 @@ void Downstream::change(DownstreamRules rules, TimePoint now) {
   MutexLock lock(mutex_);
   const auto before = breaker_.state();
   breaker_.change(rules.breaker, now);
-  slow_.store(rules.slow, std::memory_order_relaxed);
+  slow_.store(rules.slow > Duration::zero() ? rules.slow : Duration::max(), std::memory_order_relaxed);
   if (most_rejections_ != rules.most_rejections) flood_guard_ = delivery::FloodGuard(rules.most_rejections);
   most_rejections_ = rules.most_rejections;
   log_change(before, {"why", "the breaker's settings were changed"}, now);
@@ -106,7 +106,8 @@ std::uint32_t Downstream::room(const void* who, TimePoint now, bool only_suspect
 
 void Downstream::leave(const void* who) {
   MutexLock lock(mutex_);
-  leave_turns(who);
+  turn_.leave(who);
+  turn_of_suspects_.leave(who);
 }
 
 bool Downstream::admit(const void* who, std::uint32_t calls, TimePoint now) {
@@ -114,7 +115,8 @@ bool Downstream::admit(const void* who, std::uint32_t calls, TimePoint now) {
   MutexLock lock(mutex_);
   if (calls > breaker_.room(now)) return false;
   tasks_.fetch_add(1, std::memory_order_relaxed);
-  leave_turns(who);
+  turn_.leave(who);
+  turn_of_suspects_.leave(who);
   const auto before = breaker_.state();
   breaker_.begin(now, calls);
   log_change(before, {"why", "a probe begins"}, now);
@@ -122,8 +124,11 @@ bool Downstream::admit(const void* who, std::uint32_t calls, TimePoint now) {
 }
 
 void Downstream::worked(std::uint32_t calls, Duration took, TimePoint now) {
-  const bool slow = is_slow(took);
-  if (closed() && !slow) return count(calls, 0);  // of a task with failures, so `took` is only an average
+  const bool slow = took > slow_.load(std::memory_order_relaxed);
+  if (closed() && !slow) {  // of a task with failures, so `took` is only an average
+    counted_.fetch_add(calls, std::memory_order_relaxed);
+    return;
+  }
   MutexLock lock(mutex_);
   if (slow) {
     breaker_.ended(calls - 1);

@@ -53,7 +53,7 @@ class Downstream {
   /// `name` is for messages: "example.org:443", or the handler's name.
   Downstream(std::string name, DownstreamRules rules)
       : name_(std::move(name)),
-        slow_(rules.slow),
+        slow_(rules.slow > Duration::zero() ? rules.slow : Duration::max()),
         breaker_(rules.breaker),
         most_rejections_(rules.most_rejections),
         flood_guard_(rules.most_rejections) {}
@@ -103,13 +103,19 @@ class Downstream {
   void worked(std::uint32_t calls, Duration took, TimePoint now) EXCLUDES(mutex_);
   void failed(const FailedCall& call, TimePoint now) EXCLUDES(mutex_);
   /// Records are done, whatever the number of their calls; done records outweigh rejections.
-  void done(std::uint32_t records) { count(0, records); }
+  void done(std::uint32_t records) {
+    counted_.fetch_add(std::uint64_t{records} << 32, std::memory_order_relaxed);
+  }
   /// worked() and done() together, for calls without a failure. Returns false if nothing was counted, because
   /// the breaker is not closed or the calls were slow.
   bool all_worked(std::uint32_t calls, std::uint32_t records, Duration took, TimePoint ended) {
-    if (!closed() || is_slow(took)) return false;
-    note_worked(took, ended);
-    count(calls, records);
+    if (!closed() || took > slow_.load(std::memory_order_relaxed)) return false;
+    worked_at_.store(ended, std::memory_order_relaxed);
+    const auto began = ended - took;
+    if (began > worked_since_.load(std::memory_order_relaxed))
+      worked_since_.store(began, std::memory_order_relaxed);
+    times_.record(took);
+    counted_.fetch_add(std::uint64_t{records} << 32 | calls, std::memory_order_relaxed);
     return true;
   }
   /// A call was answered "too often": counted as failed for people, and not counted by the breaker. ended()
@@ -149,34 +155,16 @@ class Downstream {
   bool admits_rejection(TimePoint now) EXCLUDES(mutex_);
 
  private:
-  bool is_slow(Duration took) const {
-    const auto limit = slow_.load(std::memory_order_relaxed);
-    return limit > Duration::zero() && took > limit;
-  }
-  void count(std::uint32_t calls, std::uint32_t records) {
-    counted_.fetch_add(std::uint64_t{records} << 32 | calls, std::memory_order_relaxed);
-  }
-  void note_worked(Duration took, TimePoint ended) {
-    worked_at_.store(ended, std::memory_order_relaxed);
-    const auto began = ended - took;
-    if (began > worked_since_.load(std::memory_order_relaxed))
-      worked_since_.store(began, std::memory_order_relaxed);
-    times_.record(took);
-  }
   void forget_old_times(TimePoint now) REQUIRES(mutex_);
   bool was_overtaken(const FailedCall& call, TimePoint now) REQUIRES(mutex_);
   void fail(const FailedCall& call, TimePoint now) REQUIRES(mutex_);
   void count_successes(TimePoint now) REQUIRES(mutex_);
-  void leave_turns(const void* who) REQUIRES(mutex_) {
-    turn_.leave(who);
-    turn_of_suspects_.leave(who);
-  }
   /// Logs a change of the state since `before`, with `cause` as a field of the line.
   void log_change(delivery::Breaker::State before, const telemetry::Field& cause, TimePoint now)
       REQUIRES(mutex_);
 
   const std::string name_;
-  std::atomic<Duration> slow_;
+  std::atomic<Duration> slow_;  // a longer call counts as a failure
   std::atomic<bool> closed_{true};
   std::atomic<Duration> service_time_{Duration::zero()};
   // Not counted by the breaker yet: calls that worked and, in the upper half, records that are done. On a

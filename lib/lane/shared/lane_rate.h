@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 
 #include "config/limits.h"
@@ -22,26 +23,35 @@ class LaneRate {
   /// How much may be taken now; if none, the lane waits for its turn.
   RateLimiter::Room room(TimePoint now) {
     RateLimiter::Room room;
-    each([&](RateLimiter& rate) {
-      if (!room.none()) room = least(room, rate.room(this, now));
-    });
+    for (auto* rate : limits())
+      if (rate != nullptr && !room.none()) room = least(room, rate->room(this, now));
     return room;
   }
   bool waits(TimePoint now) {
     bool waits = false;
-    each([&](RateLimiter& rate) { waits = waits || rate.waits(this, now); });
+    for (auto* rate : limits()) waits = waits || (rate != nullptr && rate->waits(this, now));
     return waits;
   }
+  /// New records are taken.
   void charge(std::uint64_t records, std::uint64_t bytes, TimePoint now) {
-    each([&](RateLimiter& rate) { rate.charge(this, now, records, bytes); });
+    if (records > 0) new_ones_turn_ = false;
+    for (auto* rate : limits())
+      if (rate != nullptr) rate->charge(this, now, records, bytes);
+  }
+  /// A failed record gets its next attempt.
+  void charge_failed(std::uint64_t bytes, TimePoint now) {
+    for (auto* rate : limits())
+      if (rate != nullptr) rate->charge(this, now, 1, bytes);
   }
   /// The lane wants nothing for now; its share goes to the other lanes.
   void leave(TimePoint now) {
-    each([&](RateLimiter& rate) { rate.leave(this, now); });
+    for (auto* rate : limits())
+      if (rate != nullptr) rate->leave(this, now);
   }
   TimePoint ready_at(TimePoint now) {
     auto at = now;
-    each([&](RateLimiter& rate) { at = std::max(at, rate.ready_at(this, now)); });
+    for (auto* rate : limits())
+      if (rate != nullptr) at = std::max(at, rate->ready_at(this, now));
     return at;
   }
   /// Whether the downstream has reported too many calls, and its pace is kept.
@@ -50,15 +60,12 @@ class LaneRate {
   /// always answered "too often" would use all the calls of a slow pace, and nothing could show that others
   /// work. The caller knows whether there are new records.
   bool turn_of_new() const { return new_ones_turn_ && keeps_pace() && shared_->limited(); }
-  void took_new() { new_ones_turn_ = false; }
   void took_failed() { new_ones_turn_ = true; }
 
  private:
-  /// Those that limit now, the own one first.
-  template <class Use>
-  void each(Use use) {
-    for (auto* rate : {&own_, shared_})
-      if (rate != nullptr && rate->limited()) use(*rate);
+  /// Those that limit now, the own one first; null for one that does not.
+  std::array<RateLimiter*, 2> limits() {
+    return {own_.limited() ? &own_ : nullptr, shared_ != nullptr && shared_->limited() ? shared_ : nullptr};
   }
 
   RateLimiter* const shared_;

@@ -90,7 +90,7 @@ void Completions::apply(handler::Finished& finished, TimePoint now) {
 
 void Completions::apply_done(WorkBatch& batch, std::uint32_t begin, std::uint32_t end) {
   const auto key = batch.items[begin].key;
-  if (batch.consecutive && when_done(batch).commits()) {
+  if (batch.consecutive && when_done(batch).commits) {
     ledger_.complete(batch.items[begin].sequence, end - begin);
   } else {
     for (auto i = begin; i < end; ++i) done(batch.items[i], batch);

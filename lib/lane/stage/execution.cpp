@@ -145,7 +145,7 @@ void Execution::finished(handler::Finished finished) noexcept {
 void Execution::count(const handler::Finished& finished, const handler::RecordBatch& batch) {
   const auto event = event_of(batch.route, batch.passes_on, handler::Verdict::done);
   if (event == RecordEvent::written) return count_written(finished, batch);
-  if (finished.done > 0 && after(RecordState::running, event).commits())
+  if (finished.done > 0 && after(RecordState::running, event).commits)
     stats_.outcomes[static_cast<std::size_t>(handler::OutcomeLabel::success)].add(finished.done);
   for (const auto& failure : finished.failures)
     if (failure.outcome.cause != handler::Cause::withheld)

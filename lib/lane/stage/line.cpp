@@ -48,12 +48,11 @@ std::uint32_t Line::begin(std::uint32_t wanted, TimePoint now) {
 void Line::charge(std::uint32_t records, std::uint64_t bytes, TimePoint now) {
   if (!rate_) return;
   rate_->charge(records, bytes, now);
-  rate_->took_new();
   if (backlog_.empty()) rate_->leave(now);
 }
 
 void Line::charge_failed(std::uint64_t bytes, TimePoint now) {
-  if (rate_) rate_->charge(1, bytes, now);
+  if (rate_) rate_->charge_failed(bytes, now);
 }
 
 /// Records that come back to the pool, and those on their way to a topic, take a place as well.

@@ -143,7 +143,7 @@ void Stages::go_on(std::size_t next, handler::Item done) {
   auto& of_results = gatherer < 0 ? of_whole : gathering_bytes_[static_cast<std::size_t>(gatherer)];
   std::vector<handler::Item> items;
   const auto event = lane::pass_on(done, gatherer, {of_whole, of_results}, items);
-  if (after(RecordState::running, event).commits()) return end(std::move(done));
+  if (after(RecordState::running, event).commits) return end(std::move(done));
   for (const auto& item : items) passed_bytes_ += memory_of(item);
   give_to(next, std::move(items));
 }
@@ -159,7 +159,7 @@ void Stages::end_part(handler::Item part, bool given_up) {
   if (!gathering->finish(index, {part.progress->part, take_results(part), given_up})) return;
   auto whole = gathering->take();
   const auto event = gathering->gatherer() < 0 ? RecordEvent::sub_jobs_ended : RecordEvent::gathered;
-  if (after(RecordState::split, event).commits()) return end(std::move(whole));
+  if (after(RecordState::split, event).commits) return end(std::move(whole));
   const auto gatherer = static_cast<std::size_t>(gathering->gatherer());
   if (!all_[gatherer]->gives_back()) gather(gatherer, gathered(std::move(whole), gathering->take_results()));
 }

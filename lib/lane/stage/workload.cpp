@@ -272,8 +272,9 @@ bool Workload::fits(Duration left, std::uint64_t more) const {
   const auto snapshot = pool_->snapshot();
   const auto unbegun = this->unbegun(snapshot) + more;
   if (service == Duration::zero()) return unbegun == 0;
+  const auto of_a_key = keys_.waiting() > 0 ? keys_.longest() : 0;
   const auto in_a_row =
-      std::max<std::uint64_t>((unbegun + snapshot.in_flight) / pool_->limits().workers, keys_.longest()) + 1;
+      std::max<std::uint64_t>((unbegun + snapshot.in_flight) / pool_->limits().workers, of_a_key) + 1;
   return service * static_cast<std::int64_t>(in_a_row) * 5 / 4 < left;
 }
 

@@ -31,7 +31,7 @@ constexpr std::size_t index_of(Hold reason) { return static_cast<std::size_t>(re
 
 /// A set of reasons.
 using HoldBits = std::uint16_t;
-constexpr HoldBits bit(Hold reason) { return static_cast<HoldBits>(1U << index_of(reason)); }
+constexpr HoldBits bit(Hold reason) { return static_cast<HoldBits>(1U << static_cast<unsigned>(reason)); }
 static_assert(index_of(Hold::count) <= 8 * sizeof(HoldBits), "HoldBits has a bit for each reason");
 
 /// What kind of thing holds a lane, for programs: a new reason of a known kind needs no change of theirs.

@@ -9,8 +9,7 @@ void LaneState::go(State next, TimePoint now) {
 }
 
 void LaneState::count_time(TimePoint now) {
-  held_ = held(now);
-  paused_ = paused(now);
+  totals_ = totals(now);
   counted_at_ = now;
 }
 
@@ -20,8 +19,8 @@ void LaneState::follow_reasons(TimePoint now) {
   if (reasons_ == 0 || own == own_) return;
   count_time(now);
   own_ = own;
-  if (own && state_ == State::held) ++holds_;
-  if (own && state_ == State::paused) ++pauses_;
+  if (own && state_ == State::held) ++totals_.holds;
+  if (own && state_ == State::paused) ++totals_.pauses;
 }
 
 bool LaneState::start(TimePoint now) {
@@ -42,14 +41,14 @@ bool LaneState::set(Hold reason, bool present, TimePoint now) {
     follow_reasons(now);
     return false;
   }
-  if (begins && own_) ++holds_;
+  if (begins && own_) ++totals_.holds;
   go(begins ? State::held : State::running, now);
   return true;
 }
 
 bool LaneState::pause(TimePoint now) {
   if (state_ != State::held) return false;
-  if (own_) ++pauses_;
+  if (own_) ++totals_.pauses;
   go(State::paused, now);
   return true;
 }

@@ -57,31 +57,32 @@ class LaneState {
   bool drain(TimePoint now);
   bool revoke(TimePoint now);
 
-  std::uint64_t holds() const { return holds_; }
-  std::uint64_t pauses() const { return pauses_; }
-  /// Time spent held, paused, including the current stretch.
-  Duration held(TimePoint now) const { return held_ + spent(State::held, now); }
-  Duration paused(TimePoint now) const { return paused_ + spent(State::paused, now); }
+  /// How often and how long the lane has been held and paused, including the current stretch.
+  struct Totals {
+    std::uint64_t holds = 0;
+    std::uint64_t pauses = 0;
+    Duration held{};
+    Duration paused{};
+  };
+  Totals totals(TimePoint now) const {
+    auto totals = totals_;
+    if (own_ && state_ == State::held) totals.held += now - counted_at_;
+    if (own_ && state_ == State::paused) totals.paused += now - counted_at_;
+    return totals;
+  }
 
  private:
   void go(State next, TimePoint now);
   void count_time(TimePoint now);
   void follow_reasons(TimePoint now);
-  /// The time in this state that is not counted yet.
-  Duration spent(State state, TimePoint now) const {
-    return state_ == state && own_ ? now - counted_at_ : Duration{};
-  }
 
   Duration pause_after_;
   State state_ = State::assigned;
   HoldBits reasons_ = 0;
   bool own_ = true;         // see held_by_itself()
   TimePoint since_{};       // when the state was entered
-  TimePoint counted_at_{};  // when held_ and paused_ were brought up to date
-  std::uint64_t holds_ = 0;
-  std::uint64_t pauses_ = 0;
-  Duration held_{};
-  Duration paused_{};
+  TimePoint counted_at_{};  // when totals_ was brought up to date
+  Totals totals_;
 };
 
 }  // namespace laneway::lane

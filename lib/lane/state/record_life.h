@@ -66,26 +66,23 @@ enum class RecordEvent : std::uint8_t {
 struct RecordStep {
   /// A constructor, so that a field that is missing in the table does not compile.
   constexpr RecordStep(RecordState after, RecordOwner next_owner, bool can_happen = true)
-      : state(after), owner(next_owner), possible(can_happen) {}
+      : state(after),
+        owner(next_owner),
+        possible(can_happen),
+        commits(can_happen && after == RecordState::finished) {}
 
   RecordState state;
   RecordOwner owner;
   bool possible;
-
-  constexpr bool commits() const { return possible && state == RecordState::finished; }
+  bool commits;  ///< the offset may be committed when all older ones may
 };
 
 struct RecordEvents {
   RecordEvent event;
   std::string_view words;  ///< for docs/architecture.md
   /// By the state before the event.
-  RecordStep queued, running, waiting, split;
-
-  constexpr const RecordStep& after(RecordState state) const {
-    return *std::array{&queued, &running, &waiting, &split}.at(static_cast<std::size_t>(state));
-  }
+  std::array<RecordStep, states_with_events> steps;
 };
-static_assert(states_with_events == 4, "a column for each state in which something can happen");
 
 namespace record_steps {
 inline constexpr RecordStep never{RecordState::given_back, RecordOwner::next_consumer, false};
@@ -100,21 +97,21 @@ inline constexpr RecordStep give_back{RecordState::given_back, RecordOwner::next
 using E = RecordEvent;
 inline constexpr std::array table{
     // after the words: queued, running, waiting, split
-    RecordEvents{E::claimed, "a worker takes the record", run, never, never, never},
-    RecordEvents{E::withheld, "the breaker allows no call", never, wait, never, never},
-    RecordEvents{E::unanswered, "the worker gives the record back", never, queue, never, never},
-    RecordEvents{E::done, "done, and no stage is left", never, finish, never, never},
-    RecordEvents{E::passed_on, "done, with a result for a later stage", never, go_on, never, never},
-    RecordEvents{E::split_up, "done, with several results", never, split, never, never},
-    RecordEvents{E::failed, "failed, another attempt follows", never, wait, never, never},
-    RecordEvents{E::given_up, "given up in this topic", queue, queue, queue, never},
-    RecordEvents{E::written, "written to a retry or dead-letter topic", never, finish, never, never},
-    RecordEvents{E::not_written, "not written to that topic", never, wait, never, never},
-    RecordEvents{E::due, "the delay is over", never, never, queue, never},
-    RecordEvents{E::gathered, "the last sub-job ends, a stage gathers", never, never, never, go_on},
-    RecordEvents{E::sub_jobs_ended, "the last sub-job ends, no stage gathers", never, never, never, finish},
-    RecordEvents{E::dropped, "drain, end of the lane, another log", give_back, give_back, give_back,
-                 give_back},
+    RecordEvents{E::claimed, "a worker takes the record", {run, never, never, never}},
+    RecordEvents{E::withheld, "the breaker allows no call", {never, wait, never, never}},
+    RecordEvents{E::unanswered, "the worker gives the record back", {never, queue, never, never}},
+    RecordEvents{E::done, "done, and no stage is left", {never, finish, never, never}},
+    RecordEvents{E::passed_on, "done, with a result for a later stage", {never, go_on, never, never}},
+    RecordEvents{E::split_up, "done, with several results", {never, split, never, never}},
+    RecordEvents{E::failed, "failed, another attempt follows", {never, wait, never, never}},
+    RecordEvents{E::given_up, "given up in this topic", {queue, queue, queue, never}},
+    RecordEvents{E::written, "written to a retry or dead-letter topic", {never, finish, never, never}},
+    RecordEvents{E::not_written, "not written to that topic", {never, wait, never, never}},
+    RecordEvents{E::due, "the delay is over", {never, never, queue, never}},
+    RecordEvents{E::gathered, "the last sub-job ends, a stage gathers", {never, never, never, go_on}},
+    RecordEvents{E::sub_jobs_ended, "the last sub-job ends, no stage gathers", {never, never, never, finish}},
+    RecordEvents{
+        E::dropped, "drain, end of the lane, another log", {give_back, give_back, give_back, give_back}},
 };
 static_assert(table.size() == static_cast<std::size_t>(E::count) &&
                   std::all_of(table.begin(), table.end(),
@@ -126,7 +123,8 @@ static_assert(table.size() == static_cast<std::size_t>(E::count) &&
 
 /// What follows the event, which must be possible in this state: otherwise nothing is committed.
 constexpr const RecordStep& after(RecordState state, RecordEvent event) {
-  const auto& step = record_steps::table.at(static_cast<std::size_t>(event)).after(state);
+  const auto& row = record_steps::table.at(static_cast<std::size_t>(event));
+  const auto& step = row.steps.at(static_cast<std::size_t>(state));
   assert(step.possible);
   return step;
 }

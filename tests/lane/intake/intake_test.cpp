@@ -38,9 +38,10 @@ struct TakingLane {
     const auto* step = steps.find(topic);
     gate.emplace(context, id, ledger, StoredCommit{});
     stages.emplace(Stages::Members{context, id, ledger, oldest, *gate, step, stats}, [] {});
-    intake.emplace(context,
-                   Intake::Members{ledger, position, *stages, prefetch, pause, silence, suspects, stats},
-                   step->delayed());
+    intake.emplace(
+        context,
+        Intake::Members{ledger, position, *stages, prefetch, pause, silence, suspects, errors, stats},
+        step->delayed());
   }
   /// Takes a run into a new batch.
   Take run(const RateLimiter::Room& allowed = {}) {
@@ -301,12 +302,15 @@ TEST_CASE_METHOD(TakingLane, "the records that are read again after a pause are 
   (void)run();
   source.resume(position.resumes_at({0, 5}));
   partition.add_run(3, 5);
-  pause.resumed(now);
+  intake->resumed(now);
   now += milliseconds(30);
   CHECK(run() == Take::empty);
   CHECK(taken() == TakenOffsets{3, 4});
   CHECK(stats.resume_latency.snapshot().sum == milliseconds(30));
-  CHECK_FALSE(pause.awaits_record());
+  partition.add_run(5, 6);
+  now += milliseconds(30);
+  CHECK(run() == Take::empty);
+  CHECK(stats.resume_latency.snapshot().sum == milliseconds(30));  // of the first record only
 }
 
 // Retry topics

@@ -17,7 +17,6 @@ struct WatchedFetching {
   }
   /// A run is taken while so many records are fetched. Returns how often the client has been woken.
   std::size_t run(std::size_t fetched) {
-    watch.before_run(fetched);
     watch.after_run(source, fetched);
     return partition.calls.size();
   }

@@ -62,6 +62,25 @@ TEST_CASE("a position that is not in doubt asks for nothing") {
   CHECK(test.partition.calls.empty());
 }
 
+TEST_CASE("a new doubt ignores the answers of the last one") {
+  Positioned test(20);
+  REQUIRE_FALSE(test.delivers_end(0));
+  for (std::int64_t i = 0; i < 10; ++i) {
+    test.partition.answers(0, 3 + i);
+    CHECK(test.pass(seconds(1)) == Found::nothing);
+  }
+  test.partition.answers(0, 20);
+  CHECK(test.pass(seconds(1)) == Found::another_log);
+  CHECK_FALSE(test.position.in_doubt());
+  test.position.reached(40);
+  REQUIRE_FALSE(test.delivers(5));
+  CHECK(test.position.in_doubt());
+  test.partition.answers(0, 7);
+  CHECK(test.pass(seconds(1)) == Found::nothing);
+  test.partition.answers(0, 40);
+  CHECK(test.pass(seconds(1)) == Found::same_log);
+}
+
 TEST_CASE("an answer from before the doubt, and an answer with an error, decide nothing") {
   Positioned test(100);
   test.partition.answers(0, 200);

@@ -19,8 +19,8 @@ TEST_CASE("a rejection holds the lane at once, and free room ends the hold") {
   CHECK_FALSE(lane.may_take());
   CHECK(lane.release(Hold::pool_full, t0 + milliseconds(300)));
   CHECK(lane.state() == State::running);
-  CHECK(lane.held(t0 + seconds(9)) == milliseconds(300));
-  CHECK(lane.holds() == 1);
+  CHECK(lane.totals(t0 + seconds(9)).held == milliseconds(300));
+  CHECK(lane.totals(t0 + seconds(20)).holds == 1);
 }
 
 TEST_CASE("a hold ends only when none of its reasons remains") {
@@ -31,7 +31,7 @@ TEST_CASE("a hold ends only when none of its reasons remains") {
   CHECK_FALSE(lane.release(Hold::pool_full, t0));
   CHECK(lane.state() == State::held);
   CHECK(lane.release(Hold::memory_full, t0));
-  CHECK(lane.holds() == 1);
+  CHECK(lane.totals(t0 + seconds(20)).holds == 1);
 }
 
 TEST_CASE("a lasting hold becomes a pause, and only a resume ends the pause") {
@@ -45,7 +45,7 @@ TEST_CASE("a lasting hold becomes a pause, and only a resume ends the pause") {
   CHECK(lane.state() == State::paused);
   CHECK(lane.resume(t0 + seconds(3)));
   CHECK(lane.state() == State::running);
-  CHECK(lane.paused(t0 + seconds(9)) == seconds(2));
+  CHECK(lane.totals(t0 + seconds(9)).paused == seconds(2));
 }
 
 TEST_CASE("an operator's hold is not counted, and the service's own reason counts from its start") {
@@ -53,18 +53,18 @@ TEST_CASE("an operator's hold is not counted, and the service's own reason count
   lane.start(t0);
   lane.hold(Hold::suspended, t0);
   CHECK(lane.state() == State::held);
-  CHECK(lane.holds() == 0);
+  CHECK(lane.totals(t0 + seconds(20)).holds == 0);
   lane.hold(Hold::pool_full, t0 + milliseconds(400));
-  CHECK(lane.holds() == 1);
+  CHECK(lane.totals(t0 + seconds(20)).holds == 1);
   lane.pause(t0 + seconds(1));
-  CHECK(lane.pauses() == 1);
+  CHECK(lane.totals(t0 + seconds(20)).pauses == 1);
   lane.release(Hold::pool_full, t0 + seconds(3));
   CHECK_FALSE(lane.held_by_itself());
   lane.release(Hold::suspended, t0 + seconds(9));
   lane.resume(t0 + seconds(10));
   CHECK(lane.state() == State::running);
-  CHECK(lane.held(t0 + seconds(20)) == milliseconds(600));
-  CHECK(lane.paused(t0 + seconds(20)) == seconds(2));
+  CHECK(lane.totals(t0 + seconds(20)).held == milliseconds(600));
+  CHECK(lane.totals(t0 + seconds(20)).paused == seconds(2));
 }
 
 TEST_CASE("after an early resume the lane is held, and waits again before the next pause") {
@@ -102,6 +102,6 @@ TEST_CASE("a lane takes records only while nothing holds it, and never after its
       if (lane.may_take()) RC_ASSERT(!lane.held_by_anything() && !ending);
       if (ending) RC_ASSERT(lane.state() == State::draining);
     }
-    RC_ASSERT(lane.held(now) + lane.paused(now) <= now - t0);
+    RC_ASSERT(lane.totals(now).held + lane.totals(now).paused <= now - t0);
   }));
 }

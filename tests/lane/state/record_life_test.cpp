@@ -28,6 +28,10 @@ static_assert(static_cast<std::size_t>(RecordOwner::next_consumer) + 1 == record
 std::string name_of(RecordState state) { return record_states.at(static_cast<std::size_t>(state)); }
 std::string name_of(RecordOwner owner) { return record_owners.at(static_cast<std::size_t>(owner)); }
 
+const RecordStep& step_of(const RecordEvents& row, RecordState before) {
+  return row.steps.at(static_cast<std::size_t>(before));
+}
+
 std::string cell(const RecordStep& step) {
   if (!step.possible) return "";
   return name_of(step.state) + " (" + name_of(step.owner) + ")";
@@ -41,7 +45,7 @@ std::string table_for_people() {
   for (const auto& row : record_steps::table) {
     text += "| " + std::string(row.words) + " |";
     for (const auto state : states) {
-      const auto shown = cell(row.after(state));
+      const auto shown = cell(step_of(row, state));
       text += shown.empty() ? " |" : " " + shown + " |";
     }
     text += '\n';
@@ -64,7 +68,7 @@ std::set<RecordState> reachable(RecordState from) {
     next.pop_back();
     if (static_cast<std::size_t>(state) >= states_with_events) continue;
     for (const auto& row : record_steps::table) {
-      const auto& step = row.after(state);
+      const auto& step = step_of(row, state);
       if (step.possible && seen.insert(step.state).second) next.push_back(step.state);
     }
   }
@@ -99,17 +103,18 @@ TEST_CASE("an offset may be committed only after the record is done or written t
   std::set<RecordEvent> commit;
   for (const auto& row : record_steps::table)
     for (const auto state : states)
-      if (row.after(state).commits()) commit.insert(row.event);
+      if (step_of(row, state).commits) commit.insert(row.event);
   CHECK(commit == std::set{RecordEvent::done, RecordEvent::written, RecordEvent::sub_jobs_ended});
 }
 
 TEST_CASE("only a record that is queued can begin, and only a running record can be answered") {
   for (const auto& row : record_steps::table) {
     INFO(row.words);
-    CHECK((row.queued.possible && row.queued.state == RecordState::running) ==
+    CHECK((step_of(row, RecordState::queued).possible &&
+           step_of(row, RecordState::queued).state == RecordState::running) ==
           (row.event == RecordEvent::claimed));
     const bool answer = row.event > RecordEvent::claimed && row.event < RecordEvent::due;
-    CHECK(row.running.possible == (answer || row.event == RecordEvent::dropped));
+    CHECK(step_of(row, RecordState::running).possible == (answer || row.event == RecordEvent::dropped));
   }
 }
 
@@ -118,7 +123,7 @@ TEST_CASE("each state of a record has its owners, and no two states share one") 
   using Owner = RecordOwner;
   for (const auto& row : record_steps::table) {
     for (const auto state : states) {
-      const auto& step = row.after(state);
+      const auto& step = step_of(row, state);
       if (!step.possible) continue;
       INFO(row.words);
       CHECK((step.owner == Owner::stage || step.owner == Owner::next_stage) == (step.state == State::queued));
