@@ -35,8 +35,7 @@ laneway_bytes bytes_of(const std::optional<std::string_view>& text) {
 }  // namespace
 
 void PluginRecord::show(const Attempt& begun) {
-  begun_.emplace(begun);
-  const Content& shown = begun_->record;
+  const Content& shown = begun.record;
   topic = bytes_of(shown.topic());
   key = bytes_of(shown.key());
   value = bytes_of(shown.value());
@@ -44,6 +43,9 @@ void PluginRecord::show(const Attempt& begun) {
   timestamp = shown.timestamp();
   partition = shown.partition();
   attempt = begun.number;
+  // Copied after the reads: they would wait for the copy, and the cache misses of the records would not
+  // overlap. The copy shares what a decoder keeps in the Content.
+  begun_.emplace(begun);
   delivery_id_.clear();
   headers_read_ = false;
   results_.reset();
