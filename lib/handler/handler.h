@@ -140,9 +140,9 @@ class Task {
   /// further record, or no more records of the task should begin: the task ends here. The first one always
   /// begins.
   std::optional<Attempt> next() {
-    const auto first = finished_.claim.first_ticket;
-    if (next_ == size()) return {};
-    if (!finished_.claim.slot->begin(first + next_, first) && next_ > 0) return {};
+    const auto& [range, slot, first] = finished_.claim;
+    if (range.begin + next_ == range.end) return {};
+    if (!slot->begin(first + next_, first) && next_ > 0) return {};
     return begin(next_++);
   }
 
@@ -161,7 +161,7 @@ class Task {
     if (outcome.verdict == Verdict::done) {
       if (batch_->passes_on)
         item.begin_progress().results = std::move(outcome.parts);
-      else if (item.route() == Route::work)
+      else if (batch_->route == Route::work)
         item.record.reset();
       ++finished_.done;
       finished_.same_call += outcome.same_call ? 1 : 0;

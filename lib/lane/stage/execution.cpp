@@ -106,12 +106,12 @@ std::string_view kind_of(handler::Cause cause) {
 }  // namespace
 
 void Execution::run(const pool::Claim& claim) noexcept {
-  handler::Task task(claim, *this);
-  if (task.route() != handler::Route::work) return lane_.forward->handle(std::move(task));
+  using handler::Task;
+  if (batch_of(claim.range).route != handler::Route::work) return lane_.forward->handle(Task(claim, *this));
   auto& downstream = line_of(claim.range).downstream();
-  if (downstream.admit_while_closed() || downstream.admit(this, task.size(), SteadyClock::now()))
-    return stage_.handler->handle(std::move(task));
-  withhold(std::move(task));
+  if (downstream.admit_while_closed() || downstream.admit(this, claim.range.count(), SteadyClock::now()))
+    return stage_.handler->handle(Task(claim, *this));
+  withhold(Task(claim, *this));
 }
 
 /// The records have not begun; they wait until the breaker lets them through.
