@@ -49,18 +49,14 @@ class StopState {
   std::atomic<std::uint64_t> stopped_{0};  // written under mutex_, read without; tickets start at 1
 };
 
-/// One record's view of a StopState. Copyable; the state must outlive the token.
-class StopToken {
- public:
-  StopToken(StopState& state, std::uint64_t ticket) : state_(&state), ticket_(ticket) {}
+/// One record's view of a StopState, which must outlive the token.
+struct StopToken {
+  StopState* state;
+  std::uint64_t ticket;
 
-  bool stop_requested() const { return state_->stopped(ticket_); }
+  bool stop_requested() const { return state->stopped(ticket); }
   /// Sleeps until `at` or a stop; returns true if stopped. For handlers that would otherwise sleep.
-  bool wait_until(TimePoint at) const { return state_->wait_until(ticket_, at); }
-
- private:
-  StopState* state_;
-  std::uint64_t ticket_;
+  bool wait_until(TimePoint at) const { return state->wait_until(ticket, at); }
 };
 
 }  // namespace laneway

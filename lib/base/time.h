@@ -65,21 +65,17 @@ inline Duration from_seconds(double value) {
 }
 
 /// A point on the steady clock by which something must end.
-class Deadline {
- public:
-  explicit Deadline(TimePoint at) : at_(at) {}
-  static Deadline in(Duration d) { return Deadline(SteadyClock::now() + d); }
+struct Deadline {
+  TimePoint at;
 
-  TimePoint at() const { return at_; }
-  bool passed() const { return SteadyClock::now() >= at_; }
+  static Deadline in(Duration d) { return {SteadyClock::now() + d}; }
+
+  bool passed() const { return SteadyClock::now() >= at; }
   /// Never negative.
   Duration left() const {
     const auto now = SteadyClock::now();
-    return now >= at_ ? Duration::zero() : at_ - now;
+    return now >= at ? Duration::zero() : at - now;
   }
-
- private:
-  TimePoint at_;
 };
 
 }  // namespace laneway

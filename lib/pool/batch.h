@@ -108,7 +108,7 @@ class alignas(64) Slot {
 };
 
 inline StopToken Claim::stop_token(std::uint32_t job) const {
-  return StopToken(slot->stop, first_ticket + (job - range.begin));
+  return {&slot->stop, first_ticket + (job - range.begin)};
 }
 
 inline bool Claim::wanted_back() const { return slot->wanted_back(first_ticket); }

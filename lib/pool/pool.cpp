@@ -337,7 +337,7 @@ bool Pool::join(Deadline deadline) {
     wake_all();
     while (!ended()) {
       if (deadline.passed()) return false;
-      ended_.wait_until(mutex_, deadline.at());
+      ended_.wait_until(mutex_, deadline.at);
     }
     left = threads_.take_left();
   }

@@ -141,7 +141,7 @@ Result<lane::MemoryPlan> Service::Implementation::wait_for_topics() {
       telemetry::warn("waiting for brokers and topics",
                       {{"left_ms", deadline.left()}, {"error", topics.error().text()}});
     }
-    changed.wait_until(std::min(deadline.at(), SteadyClock::now() + retry_interval));
+    changed.wait_until(std::min(deadline.at, SteadyClock::now() + retry_interval));
   }
 }
 

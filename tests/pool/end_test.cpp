@@ -325,7 +325,7 @@ TEST_CASE("a job that ends while its deadline is checked does not stop later job
   end = true;
   worker.join();
   for (const auto& found : stuck) CHECK((found.begin == 0 && found.end == 1));
-  CHECK_FALSE(StopToken(claim.slot->stop, claim.first_ticket + 1).stop_requested());
+  CHECK_FALSE(StopToken{&claim.slot->stop, claim.first_ticket + 1}.stop_requested());
 }
 
 TEST_CASE("joining gives up at its deadline while a worker is stuck, and succeeds when the job returns") {

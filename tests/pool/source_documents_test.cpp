@@ -209,7 +209,7 @@ TEST_CASE("S1-79: a pool that is cancelled while its jobs wait leaves no thread 
       std::atomic<int> stopped{0};
       TestPool pool(limits(8, 16), [&](const Claim& claim) {
         ++waiting;
-        stopped += claim.stop_token(claim.range.begin).wait_until(Deadline::in(patience).at()) ? 1 : 0;
+        stopped += claim.stop_token(claim.range.begin).wait_until(Deadline::in(patience).at) ? 1 : 0;
         run_jobs(claim);
       });
       for (auto& job : jobs) CHECK(pool->try_submit(job).taken == 1);

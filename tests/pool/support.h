@@ -49,7 +49,7 @@ class Gate {
   void pass() EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     ++waiting_;
-    while (!open_ && !given_up_.passed()) opened_.wait_until(mutex_, given_up_.at());
+    while (!open_ && !given_up_.passed()) opened_.wait_until(mutex_, given_up_.at);
     --waiting_;
   }
   void open() EXCLUDES(mutex_) {

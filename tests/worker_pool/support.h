@@ -26,7 +26,7 @@ class PoolGate {
   void pass() EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     ++waiting_;
-    while (!open_ && !given_up_.passed()) opened_.wait_until(mutex_, given_up_.at());
+    while (!open_ && !given_up_.passed()) opened_.wait_until(mutex_, given_up_.at);
     --waiting_;
   }
   void open() EXCLUDES(mutex_) {
@@ -55,7 +55,7 @@ class PoolTurnstile {
   void pass() EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     ++waiting_;
-    while (tickets_ == 0 && !open_ && !given_up_.passed()) changed_.wait_until(mutex_, given_up_.at());
+    while (tickets_ == 0 && !open_ && !given_up_.passed()) changed_.wait_until(mutex_, given_up_.at);
     if (tickets_ > 0) --tickets_;
     --waiting_;
   }

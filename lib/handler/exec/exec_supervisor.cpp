@@ -21,7 +21,7 @@ ExecSupervisor::~ExecSupervisor() {
   {
     MutexLock lock(mutex_);
     const auto deadline = Deadline::in(farewell);
-    while (!children_.empty() && !deadline.passed()) fewer_.wait_until(mutex_, deadline.at());
+    while (!children_.empty() && !deadline.passed()) fewer_.wait_until(mutex_, deadline.at);
     for (const auto& child : children_)
       telemetry::warn("exec program did not end", {{"pid", child->process().pid()}});
     stopped_ = true;

@@ -50,7 +50,7 @@ Status ConsumerLoop::start() {
 bool ConsumerLoop::join(Deadline deadline) {
   while (!ended() && !deadline.passed()) std::this_thread::sleep_for(milliseconds(5));
   if (!ended()) return false;
-  const Deadline freed(TimePoint(Duration(ended_ns_.load(std::memory_order_relaxed))) + free_patience);
+  const Deadline freed{TimePoint(Duration(ended_ns_.load(std::memory_order_relaxed))) + free_patience};
   while (!freed_.load(std::memory_order_acquire) && !freed.passed() &&
          !(waits_for_handlers() && deadline.passed()))
     std::this_thread::sleep_for(milliseconds(5));

@@ -90,7 +90,7 @@ bool MemberCommits::send(const std::vector<MemberLane*>& lanes, TimePoint now) {
     return false;
   }
   const auto status = path->commit(std::move(offsets), request_limit_, now);
-  sent_ = status.ok();
+  sent_ = static_cast<bool>(status);
   if (!sent_) on_failed(status.error().text());
   return sent_;
 }

@@ -125,7 +125,7 @@ void MemberLanes::tick(TimePoint now, const std::function<void(const LaneSilence
 
 void MemberLanes::bury(TimePoint now) {
   std::erase_if(ended_, [now](const auto& lane) {
-    return pools_drained(*lane->lane) && lane->lane->close_pool(Deadline(now + milliseconds(100))) &&
+    return pools_drained(*lane->lane) && lane->lane->close_pool(Deadline{now + milliseconds(100)}) &&
            !lane->ready && !lane->signalled.load(std::memory_order_acquire);
   });
 }

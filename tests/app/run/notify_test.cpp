@@ -62,7 +62,7 @@ class ServiceManager {
   std::string next() {
     const auto deadline = Deadline::in(patience);
     MutexLock lock(mutex_);
-    while (said_.empty() && !deadline.passed()) changed_.wait_until(mutex_, deadline.at());
+    while (said_.empty() && !deadline.passed()) changed_.wait_until(mutex_, deadline.at);
     if (said_.empty()) return {};
     std::string said = std::move(said_.front());
     said_.pop_front();

@@ -23,11 +23,12 @@ TEST_CASE("a record's frame is released before its work ends, and kept until the
   const auto deadline = Deadline::in(seconds(60));
   const auto works = started(scripts.python_loop("answer(outcome='done')"));
   std::string frame = '"' + std::string(large, 'x') + "\"\n";
-  CHECK(works->exchange(frame, 1, nullptr, deadline, StopToken(running, 1)).kind ==
+  CHECK(works->exchange(frame, 1, nullptr, deadline, StopToken{&running, 1}).kind ==
         ExecReply::Kind::answered);
   CHECK(frame.capacity() < large);
   const auto ends = started(scripts.python("sys.exit(1)"));
   frame = std::string(large, 'x');
-  CHECK(ends->exchange(frame, 1, nullptr, deadline, StopToken(running, 1)).kind != ExecReply::Kind::answered);
+  CHECK(ends->exchange(frame, 1, nullptr, deadline, StopToken{&running, 1}).kind !=
+        ExecReply::Kind::answered);
   CHECK(frame.size() == large);
 }

@@ -19,7 +19,7 @@ namespace {
 std::string line_of(kafka::RecordData data) {
   const kafka::Record record(data);
   StopState stop;
-  return exec_frame(Framing::json, 7, {record, 2, StopToken(stop, 1), nullptr, nullptr, "c/1"});
+  return exec_frame(Framing::json, 7, {record, 2, {&stop, 1}, nullptr, nullptr, "c/1"});
 }
 
 std::string framed(Framing framing, const std::string& text) {

@@ -23,7 +23,7 @@ Pairs headers_of(kafka::RecordData data, std::uint32_t attempt = 1, std::vector<
   StopState stop;
   Pairs out;
   RequestHeaders headers;
-  add_request_headers({record, attempt, StopToken(stop, 1), nullptr, nullptr, cluster}, passed_on, headers);
+  add_request_headers({record, attempt, {&stop, 1}, nullptr, nullptr, cluster}, passed_on, headers);
   std::istringstream lines(headers.lines());
   for (std::string line; std::getline(lines, line, '\0');) {
     const auto end = line.find_first_of(":;");
