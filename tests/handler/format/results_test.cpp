@@ -111,7 +111,7 @@ TEST_CASE("copies of a large record are limited") {
 TEST_CASE("the record of a sub-job names the sub-job, and has its own delivery id") {
   const kafka::Record record(record_data(42, "v"));
   StopState running;
-  const StopToken stop(running, 1);
+  const StopToken stop{&running, 1};
   const Attempt attempt{record, 1, stop, nullptr, nullptr, "c", "a \"b\""};
   const auto json = nlohmann::json::parse(record_json(attempt));
   CHECK(json["part"] == "a \"b\"");

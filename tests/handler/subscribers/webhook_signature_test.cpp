@@ -26,7 +26,7 @@ TEST_CASE("the id of a webhook has no dots, which separate the signed parts") {
   data.topic = "orders.v1";
   const kafka::Record record(data);
   StopState running;
-  const StopToken stop(running, 1);
+  const StopToken stop{&running, 1};
   CHECK(webhook_id({record, 1, stop, nullptr, nullptr, "c", "billing.eu"}) ==
         "c/orders%2Ev1/3/42/billing%2Eeu");
 }

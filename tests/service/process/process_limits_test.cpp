@@ -39,6 +39,7 @@ TEST_CASE("the descriptors of all pools are added, and the remedy names the pool
   auto config = config_for(config::ExecSettings{});
   const auto least = service::expected_descriptors(config, 4, 3).least;
   config::Pool pool;
+  pool.name = "critical";
   pool.workers = 2;
   config.pools = {pool, pool};
   CHECK(descriptors(config, 5) - descriptors(config, 4) == 2 * 2 * 4);
