@@ -98,21 +98,20 @@ void Pool::stop_waiting_in_vain() {
 // helps: whichever comes second sees the other, because both happen under the helper's lock.
 
 void Pool::help(const std::vector<Pool*>& others) {
-  for (std::size_t rank = 0; rank < others.size(); ++rank) help(*others[rank], rank);
-}
-
-void Pool::help(Pool& other, std::size_t rank) {
-  if (&other == this) throw std::invalid_argument("A pool cannot help itself.");
-  if (asynchronous_ && !other.asynchronous_)
-    throw std::invalid_argument("An asynchronous pool has no threads for a pool whose work blocks.");
-  {
-    MutexLock lock(mutex_);
-    helps_.push_back(&other);
+  for (std::size_t rank = 0; rank < others.size(); ++rank) {
+    Pool& other = *others[rank];
+    if (&other == this) throw std::invalid_argument("A pool cannot help itself.");
+    if (asynchronous_ && !other.asynchronous_)
+      throw std::invalid_argument("An asynchronous pool has no threads for a pool whose work blocks.");
+    {
+      MutexLock lock(mutex_);
+      helps_.push_back(&other);
+    }
+    MutexLock lock(other.mutex_);
+    const auto nearer = [rank](const Helper& helper) { return helper.rank <= rank; };
+    const auto at = std::find_if_not(other.helpers_.begin(), other.helpers_.end(), nearer);
+    other.helpers_.insert(at, {this, rank});
   }
-  MutexLock lock(other.mutex_);
-  const auto nearer = [rank](const Helper& helper) { return helper.rank <= rank; };
-  const auto at = std::find_if_not(other.helpers_.begin(), other.helpers_.end(), nearer);
-  other.helpers_.insert(at, {this, rank});
 }
 
 void Pool::detach() {

@@ -249,7 +249,6 @@ class Pool final : private Permits::Waiter, private Lender {
   void stop_waiting_in_vain() REQUIRES(mutex_);
 
   // as a helper
-  void help(Pool& other, std::size_t rank) EXCLUDES(mutex_);
   /// Ends the relations with the other pools. After join() only.
   void detach() EXCLUDES(mutex_);
   void loan_stuck() override EXCLUDES(mutex_);
