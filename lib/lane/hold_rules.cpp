@@ -22,18 +22,19 @@ void HoldRules::update(const Work& work, TimePoint now) {
 }
 
 bool HoldRules::applies(Hold reason, const Work& work, TimePoint now) {
-  const auto is_reached = [&](std::uint64_t value, std::uint64_t limit) {
-    return stays_full(value, limit, lane_.state.has(reason));
-  };
+  const bool was = lane_.state.has(reason);
   switch (reason) {
     case Hold::window_full:
-      return is_reached(lane_.ledger.window(), lane_.lanes.max_incomplete);
+      return stays_full(lane_.ledger.window(), lane_.lanes.max_incomplete, was);
     case Hold::memory_full:
-      return is_reached(work.bytes, lane_.memory.lane_bytes);
+      return stays_full(work.bytes, lane_.memory.lane_bytes, was);
     case Hold::position:
       return lane_.position.blocked();
     case Hold::rate_limited:
-      return waits_for_rate(work.due, now);
+      if (!lane_.rate.limited()) break;
+      if (work.due || !lane_.state.held_by_other_than(Hold::rate_limited)) return lane_.rate.waits(now);
+      lane_.rate.leave(now);  // no record is wanted
+      break;
     case Hold::pool_full:
     case Hold::retries_full:
     case Hold::breaker_open:  // the pools know
@@ -42,12 +43,6 @@ bool HoldRules::applies(Hold reason, const Work& work, TimePoint now) {
     case Hold::count:
       break;
   }
-  return false;
-}
-
-bool HoldRules::waits_for_rate(bool due, TimePoint now) {
-  if (!lane_.state.held_by_other_than(Hold::rate_limited) || due) return lane_.rate.waits(now);
-  lane_.rate.leave(now);  // no record is wanted
   return false;
 }
 

@@ -39,7 +39,7 @@ class HoldRules {
   struct Work {
     HoldBits blocked = 0;     ///< why nothing that is taken now could begin
     std::uint64_t bytes = 0;  ///< memory of the records
-    bool due = false;         ///< a waiting record may begin
+    bool due = false;         ///< a waiting record may begin; only asked if there is a rate
   };
   void update(const Work& work, TimePoint now);
   /// Sets or releases a reason of another owner. Returns true if the reason is new or has ended.
@@ -59,7 +59,6 @@ class HoldRules {
  private:
   /// Whether a reason is present, as far as it depends on the lane and not on its pools.
   bool applies(Hold reason, const Work& work, TimePoint now);
-  bool waits_for_rate(bool due, TimePoint now);
   HeldBy describe(const HoldReason& reason, const Cause& cause) const;
 
   const Members lane_;

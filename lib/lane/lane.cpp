@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/utc_time.h"
-#include "lane/stage/between_stages.h"
 #include "telemetry/log.h"
 
 namespace laneway::lane {
@@ -11,10 +10,6 @@ namespace {
 
 constexpr Duration busy_tick = milliseconds(50);
 constexpr Duration idle_tick = seconds(1);
-
-const delivery::RetryStep* retry_step_of(const LaneContext& context, const std::string& topic) {
-  return context.retry_steps == nullptr ? nullptr : context.retry_steps->find(topic);
-}
 
 }  // namespace
 
@@ -26,14 +21,15 @@ Lane::Lane(const StoredCommit& start, const LaneContext& context, std::uint64_t 
            const std::function<void()>& on_ready)
     : context_(context),
       id_{start.partition, epoch},
-      retry_step_(retry_step_of(context, id_.partition.topic)),
+      retry_step_(context.retry_steps == nullptr ? nullptr : context.retry_steps->find(id_.partition.topic)),
+      delayed_(retry_step_ != nullptr && retry_step_->delayed()),
       stats_(std::make_unique<LaneStats>()),
       state_(context.lanes.pause_after),
       ledger_(ledger_of(start)),
       suspects_(start.suspects),
       oldest_(
           {context.lanes, context.ledger, *context.stages.front().downstream, id_, ledger_, state_, *stats_},
-          delayed()),
+          delayed_),
       gate_(context, id_, ledger_, start),
       commits_(context, start, ledger_, suspects_, gate_, *stats_),
       rate_(context.rate, context.lanes.rate),
@@ -45,7 +41,7 @@ Lane::Lane(const StoredCommit& start, const LaneContext& context, std::uint64_t 
       pause_(state_, rate_),
       intake_(context,
               {ledger_, position_, stages_, prefetch_, pause_, silence_, suspects_, errors_, *stats_},
-              delayed()),
+              delayed_),
       holds_({context.lanes, context.memory, state_, ledger_, gate_, position_, rate_, *stats_}) {
   stats_->delivered_offset.set(-1);
   stats_->lag.set(-1);
@@ -82,18 +78,19 @@ bool Lane::work(TimePoint now) {
 Take Lane::take(TimePoint now) {
   const auto fetched = source_->fetched();
   // First, because otherwise new records would use everything that a rate allows.
-  if (stages_.due(now)) submit_due_retries(now);
+  submit_due_retries(now);
   const auto allowed = rate_.room(now);
   if (allowed.none()) {
     update_holds(now);
     return Take::empty;
   }
-  auto batch = stages_.new_batch();
+  auto& first = stages_.all().front()->workload();
+  auto batch = first.new_batch();
   const Take result = intake_.run(*source_, *batch, allowed, now);
   rate_.charge(batch->items.size(), batch->size_in_bytes, now);
   if (result == Take::empty) rate_.leave(now);
   if (batch->items.empty()) {
-    stages_.put_back(std::move(batch));
+    first.put_back(std::move(batch));
   } else {
     stages_.add(std::move(batch), now);
     submit(now);
@@ -117,15 +114,16 @@ bool Lane::leaves_turn_to_new(const Line& line) const {
 }
 
 void Lane::submit_due_retries(TimePoint now) {
+  if (stages_.waiting_attempts() == 0) return;
   bool any = false;
   for (const auto& stage : stages_.all())
-    for (const auto& line : stage->lines()) any = submit_due_retries(*stage, *line, now) || any;
+    for (const auto& line : stage->lines())
+      if (line->attempts().due(now)) any = submit_due_retries(*stage, *line, now) || any;
   if (any) submit(now);
 }
 
-bool Lane::submit_due_retries(Stage& stage, Line& line, TimePoint now) {
+bool Lane::submit_due_retries(const Stage& stage, Line& line, TimePoint now) {
   auto& attempts = line.attempts();
-  if (!attempts.due(now)) return false;
   // The breaker would only withhold further records and return them.
   auto room = stage.failed().downstream_room(line, now);
   const bool probing = !line.downstream().closed();
@@ -136,11 +134,9 @@ bool Lane::submit_due_retries(Stage& stage, Line& line, TimePoint now) {
     if (!item) break;
     rate_.took_failed();
     line.took_failed();
-    const auto route = item->route();
     if (!attempts.begins(*item, now)) continue;
     rate_.charge_failed(item->record.size(), now);
     line.charge_failed(item->record.size(), now);
-    if (item->route() != route) restore_whole(*item);  // was undecided, and is given up now
     stage.failed().run_alone(std::move(*item), line);
     any = true;
     --room;
@@ -158,28 +154,32 @@ TimePoint Lane::tick(TimePoint now) {
   submit(now);
   if (source_ != nullptr) tick_source(now);
   tick_oldest(now);
-  for (auto* line : stages_.lines()) line->attempts().log().more_letters(now);
+  const auto waiting = stages_.waiting_attempts();
+  stats_->waiting_retries.set(waiting);
   publish(now);
   const bool idle = stages_.idle() && !prefetch_.is_dry() && !position_.in_doubt();
-  TimePoint next = std::min(now + (idle ? idle_tick : busy_tick), tick_silence(now));
-  if (const auto due = stages_.next_attempt()) next = std::min(next, next_retry(*due, now));
+  TimePoint next = now + (idle ? idle_tick : busy_tick);
+  if (source_ != nullptr) {
+    // The client may deliver nothing while it reports an error or waits for an answer to a rebalance.
+    const bool wants = state_.may_take() && !errors_.any() && !context_.rebalancing;
+    next = std::min(next, silence_.tick(*source_, wants, position_.next(), now));
+    stats_->silent_ns.set(silence_.silent().count());
+  }
+  if (waiting > 0) next = std::min(next, next_retry(now));
   next = std::min(next, stages_.next_due(now));
   next = std::min(next, prefetch_.next_look(now));
   return std::min(next, tick_take(now));
 }
 
 void Lane::tick_source(TimePoint now) {
-  if (position_.in_doubt()) tick_position(now);
+  if (position_.in_doubt()) {
+    const auto found = position_.tick(*source_, now);
+    if (found == LogPosition::Found::another_log) start_over();
+    if (found != LogPosition::Found::nothing) update_holds(now);
+  }
   if (state_.state() == State::held || state_.state() == State::paused) tick_pause(now);
   prefetch_.tick(*source_, state_.may_take(), position_.next(), now);
   if (errors_.any() && position_.tick_errors(*source_, state_.may_take(), now)) update_holds(now);
-}
-
-void Lane::tick_position(TimePoint now) {
-  const auto found = position_.tick(*source_, now);
-  if (found == LogPosition::Found::nothing) return;
-  if (found == LogPosition::Found::another_log) start_over();
-  update_holds(now);
 }
 
 /// The log was replaced by another one: nothing that was known of the records is valid for it.
@@ -193,7 +193,8 @@ void Lane::start_over() {
 }
 
 void Lane::tick_pause(TimePoint now) {
-  if (seeks_beginning() || pause_.resume_due(work_left(), now)) return resume(now);
+  const bool paused = state_.state() == State::paused;
+  if (seeks_beginning() || (paused && pause_.resume_due(stages_.time_left(), now))) return resume(now);
   if (!pause_.pause_due(now)) return;
   if (!state_.has(Hold::suspended)) take_what_is_fetched(now);  // nothing more is wanted then
   // The hold may have ended meanwhile; a lane that is not held would never resume its client.
@@ -226,29 +227,27 @@ void Lane::take_what_is_fetched(TimePoint now) {
 }
 
 void Lane::tick_oldest(TimePoint now) {
-  for (auto* line : stages_.lines()) line->attempts().forget_wishes();
-  const auto outlived = oldest_.tick(stages_.waiting(), stages_.downstreams_work(), now);
+  std::vector<const WaitingRecords*> waiting;
+  bool works = true;
+  for (const auto& stage : stages_.all())
+    for (const auto& line : stage->lines()) {
+      works = works && line->downstream().closed();
+      if (const auto& records = line->attempts().waiting(); records.size() > 0) waiting.push_back(&records);
+    }
+  const auto outlived = oldest_.tick(waiting, works, now);
   if (!outlived) return;
   if (const auto oldest = ledger_.oldest_incomplete(); oldest && outlived->is_new)
     oldest_.report(describe(*oldest, now), now);
   for (const auto& stage : stages_.all())
     for (const auto& line : stage->lines())
       while (auto item = line->attempts().give_up_waiting(outlived->sequence, outlived->why))
-        stage->run_alone(std::move(*item), *line);
+        stage->failed().run_alone(std::move(*item), *line);
 }
 
-/// The client may deliver nothing while it reports an error or waits for an answer to a rebalance.
-TimePoint Lane::tick_silence(TimePoint now) {
-  if (source_ == nullptr) return TimePoint::max();
-  const bool wants = state_.may_take() && !errors_.any() && !context_.rebalancing;
-  const auto next = silence_.tick(*source_, wants, position_.next(), now);
-  stats_->silent_ns.set(silence_.silent().count());
-  return next;
-}
-
-/// When the record that is due at `due` can be submitted, as far as is known.
-TimePoint Lane::next_retry(TimePoint due, TimePoint now) {
-  due = std::max(due, now + (stages_.breaker_holds() ? busy_tick : Duration(milliseconds(1))));
+/// When the first record that waits can be submitted, as far as is known.
+TimePoint Lane::next_retry(TimePoint now) {
+  const auto soon = now + (stages_.breaker_holds() ? busy_tick : Duration(milliseconds(1)));
+  const auto due = std::max(stages_.next_attempt().value_or(soon), soon);
   return rate_.waits(now) ? std::max(due, rate_.ready_at(now)) : due;
 }
 
@@ -270,7 +269,6 @@ void Lane::publish(TimePoint now) {
   stats_->paused_ns.set(totals.paused.count());
   stats_->delivered_offset.set(position_.delivered());
   stats_->finished_beyond.set(ledger_.completed_beyond());
-  stats_->waiting_retries.set(stages_.waiting_attempts());
   stats_->record_bytes.set(stages_.bytes());
   if (source_ == nullptr) return;
   position_.tick_bounds(*source_, state_.state() != State::held && state_.state() != State::paused, now);
@@ -297,10 +295,11 @@ LaneDetail Lane::detail(TimePoint now) const {
   LaneDetail detail{holds_.held_by(cause_of_hold()), {}, errors_.why(), errors_.failing(now), {},
                     commits_.suspended_ms()};
   detail.hold_reasons = holds_.reasons(cause_of_hold());
-  for (const auto* line : stages_.lines()) {
-    const auto& error = line->attempts().log().last_error();
-    if (error && (!detail.last_error || error->at_ms > detail.last_error->at_ms)) detail.last_error = error;
-  }
+  for (const auto& stage : stages_.all())
+    for (const auto& line : stage->lines()) {
+      const auto& error = line->attempts().log().last_error();
+      if (error && (!detail.last_error || error->at_ms > detail.last_error->at_ms)) detail.last_error = error;
+    }
   if (const auto oldest = ledger_.oldest_incomplete()) detail.oldest = describe(*oldest, now);
   if (source_ != nullptr) detail.open_transaction = position_.waits_for_transaction(source_->log_bounds());
   return detail;
@@ -318,12 +317,12 @@ OldestRecord Lane::describe(const Ledger::Position& oldest, TimePoint now) const
     }
     record.attempt = phase == OldestRecord::Phase::running ? item.attempt : record.failed_attempt;
   };
-  for (const auto* waiting : stages_.waiting())
-    waiting->each([&](const handler::Item& item) { look(item, OldestRecord::Phase::waiting); });
   for (const auto& stage : stages_.all())
-    for (const auto& work : stage->works())
-      work.workload.each_at_work(
-          [&](const handler::Item& item) { look(item, OldestRecord::Phase::running); });
+    for (const auto& line : stage->lines())
+      line->attempts().waiting().each(
+          [&](const handler::Item& item) { look(item, OldestRecord::Phase::waiting); });
+  for (const auto* work : stages_.works())
+    work->workload.each_at_work([&](const handler::Item& item) { look(item, OldestRecord::Phase::running); });
   return record;
 }
 
@@ -351,7 +350,7 @@ Skip Lane::skip_all(Sequence sequence, const std::string& reason, TimePoint now)
         auto skipped = line->attempts().skip(sequence, reason);
         if (skipped.answer != Skip::when_it_fails) answer = skipped.answer;
         if (!skipped.item) break;
-        stage->run_alone(std::move(*skipped.item), *line);
+        stage->failed().run_alone(std::move(*skipped.item), *line);
       }
     }
   }
@@ -375,7 +374,8 @@ void Lane::begin_drain(TimePoint now, TimePoint deadline) {
 std::uint64_t Lane::revoke(TimePoint now, Ending ending) {
   if (state_.state() == State::revoked) return 0;
   stages_.collect(now);
-  for (auto* line : stages_.lines()) line->attempts().log().more_letters(now, true);
+  for (const auto& stage : stages_.all())
+    for (const auto& line : stage->lines()) line->attempts().tick(now, true);
   const bool lost = state_.state() != State::draining;
   if (lost) {
     state_.drain(now);

@@ -128,12 +128,15 @@ class Lane {
   /// has not left yet. Once true, nothing signals `on_ready` any more.
   bool close_pool(Deadline deadline) { return stages_.join(deadline); }
 
-  const LaneStats& stats() const { return *stats_; }
-  LaneStats& stats() { return *stats_; }
+  LaneStats& stats() const { return *stats_; }
   /// The pool, or the first one of several.
-  const pool::Pool& pool() const { return stages_.all().front()->works().front().workload.pool(); }
+  const pool::Pool& pool() const { return stages_.all().front()->workload().pool(); }
   /// All pools, those of failed records too; for any thread.
-  std::vector<const pool::Pool*> pools() const { return stages_.pools(); }
+  std::vector<const pool::Pool*> pools() const {
+    std::vector<const pool::Pool*> pools;
+    for (const auto* work : stages_.works()) pools.push_back(&work->workload.pool());
+    return pools;
+  }
   /// Of the named pools, in their order; empty if there are none.
   std::vector<PoolView> pool_views() const { return stages_.views(); }
 
@@ -141,7 +144,6 @@ class Lane {
   /// `start` without what was written for another log.
   Lane(const StoredCommit& start, const LaneContext& context, std::uint64_t epoch,
        const std::function<void()>& on_ready);
-  bool delayed() const { return retry_step_ != nullptr && retry_step_->delayed(); }
   Take take(TimePoint now);
   void take_what_is_fetched(TimePoint now);
   /// A lane that was suspended before its first record knows no offset that it could commit.
@@ -152,34 +154,30 @@ class Lane {
   void submit(TimePoint now);
   /// While records that finish can end a hold, each of their claims signals the loop.
   void update_holds(TimePoint now) {
-    holds_.update({stages_.blocked(now), stages_.bytes(), stages_.due(now)}, now);
+    // Only a rate asks for what is due.
+    const bool due = rate_.limited() && stages_.next_attempt().value_or(TimePoint::max()) <= now;
+    holds_.update({stages_.blocked(now), stages_.bytes(), due}, now);
     stages_.set_eager(state_.state() == State::draining || state_.has(Hold::window_full) ||
                       state_.has(Hold::memory_full) || gate_.careful());
   }
   HoldRules::Cause cause_of_hold() const { return {stages_.waits_for_memory(), stages_.keeps_pace()}; }
   void submit_due_retries(TimePoint now);
-  bool submit_due_retries(Stage& stage, Line& line, TimePoint now);
+  bool submit_due_retries(const Stage& stage, Line& line, TimePoint now);
   bool leaves_turn_to_new(const Line& line) const;
   void start_over();
   void note_suspects() {
     Suspects::Seen seen;
-    for (auto* line : stages_.lines()) line->attempts().see_suspects(seen);
+    for (const auto& stage : stages_.all())
+      for (const auto& line : stage->lines()) line->attempts().see_suspects(seen);
     if (!seen.empty() || !suspects_.offsets().empty()) suspects_.note(seen, ledger_);
   }
 
   void tick_source(TimePoint now);
-  void tick_position(TimePoint now);
   void tick_pause(TimePoint now);
-  /// How long the records of a paused lane last; nullopt if no service time is known.
-  std::optional<Duration> work_left() const {
-    if (state_.state() != State::paused || !stages_.service_known()) return std::nullopt;
-    return stages_.time_left();
-  }
   void resume(TimePoint now);
   void tick_oldest(TimePoint now);
-  TimePoint tick_silence(TimePoint now);
   TimePoint tick_take(TimePoint now);
-  TimePoint next_retry(TimePoint due, TimePoint now);
+  TimePoint next_retry(TimePoint now);
   void publish(TimePoint now);
   Skip skip_all(Sequence sequence, const std::string& reason, TimePoint now);
   OldestRecord describe(const Ledger::Position& oldest, TimePoint now) const;
@@ -187,6 +185,7 @@ class Lane {
   const LaneContext& context_;
   const LaneId id_;
   const delivery::RetryStep* const retry_step_;  // null if there are no retry topics
+  const bool delayed_;                           // the topic is a retry topic, in which records wait
   const std::unique_ptr<LaneStats> stats_;
   std::unique_ptr<PartitionSource> source_;  // from start() to revoke()
   LaneState state_;

@@ -268,7 +268,8 @@ bool Attempts::skip_if_wished(handler::Item& item, const handler::Outcome& outco
   return true;
 }
 
-void Attempts::forget_wishes() {
+void Attempts::tick(TimePoint now, bool ends) {
+  log_.more_letters(now, ends);
   if (wishes_.empty()) return;
   std::erase_if(wishes_, [&](const auto& wish) { return !ledger_.is_incomplete(wish.first); });
 }

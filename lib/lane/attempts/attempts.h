@@ -72,8 +72,9 @@ class Attempts {
   };
   /// An operator gives up this record, which is not finished.
   Skipped skip(Sequence sequence, const std::string& reason);
-  /// Drops the wishes to skip records that are finished by now.
-  void forget_wishes();
+  /// The part for the clock: drops the wishes to skip records that are finished by now, and logs the dead
+  /// letters without a line of their own. `ends`: also those that are not due.
+  void tick(TimePoint now, bool ends = false);
 
   /// Whether a waiting record may begin.
   bool due(TimePoint now) const { return next_due().value_or(TimePoint::max()) <= now; }
@@ -96,7 +97,6 @@ class Attempts {
   /// Memory of the waiting records.
   std::uint64_t bytes() const { return bytes_; }
   FailureLog& log() { return log_; }
-  const FailureLog& log() const { return log_; }
 
  private:
   std::uint32_t throttled_times(const handler::FailureHistory& failures) const;

@@ -20,8 +20,9 @@ std::optional<OldestWatch::Outlived> OldestWatch::tick(const Waiting& waiting, b
   if (oldest->sequence != seen_ || since_ == TimePoint{}) {
     since_ = now;
     outlived_seen_ = false;
-    done_before_ = done_before(oldest->sequence, waiting);
-    lane_.stats.oldest.due_ns.set(due_since(oldest->sequence, waiting, now).time_since_epoch().count());
+    done_before_ = waiting.empty() ? lane_.ledger.done() : done_before(oldest->sequence, waiting);
+    const auto due = delayed_ ? due_since(oldest->sequence, waiting, now) : now;
+    lane_.stats.oldest.due_ns.set(due.time_since_epoch().count());
   }
   seen_ = oldest->sequence;
   lane_.stats.oldest.since_ns.set(since_.time_since_epoch().count());
@@ -33,7 +34,6 @@ std::optional<OldestWatch::Outlived> OldestWatch::tick(const Waiting& waiting, b
 /// A record that waits in a retry topic as intended does not age.
 TimePoint OldestWatch::due_since(Sequence oldest, const Waiting& waiting, TimePoint now) const {
   auto due = now;
-  if (!delayed_) return due;
   for (const auto* records : waiting)
     due = std::max(due,
                    records->due_of([&](const auto& item) { return item.sequence == oldest; }).value_or(now));
@@ -51,10 +51,10 @@ std::uint64_t OldestWatch::done_before(Sequence oldest, const Waiting& waiting) 
   return done;
 }
 
-/// The window is full because the oldest record stays while others pass. If records run in order, records
-/// that wait for their keys fill the window too; then the oldest record is only the next one.
+/// Whether the window, which is full, is full because the oldest record stays while others pass. If records
+/// run in order, records that wait for their keys fill the window too; then the oldest record is only the
+/// next one.
 bool OldestWatch::overtaken() const {
-  if (!lane_.state.has(Hold::window_full)) return false;
   return lane_.lanes.order == config::Order::none ||
          lane_.ledger.done() - done_before_ >= lane_.lanes.max_incomplete / 2;
 }
@@ -65,7 +65,7 @@ std::optional<delivery::DeadLetterReason> OldestWatch::outlived(TimePoint now) c
   if (out()) return {};
   if (limit > Duration::zero() && now - std::max(since_, last_out_) >= limit)
     return delivery::DeadLetterReason::too_old;
-  if (overtaken()) return delivery::DeadLetterReason::window_full;
+  if (lane_.state.has(Hold::window_full) && overtaken()) return delivery::DeadLetterReason::window_full;
   return {};
 }
 

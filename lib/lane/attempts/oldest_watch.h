@@ -41,7 +41,7 @@ class OldestWatch {
     bool is_new;  ///< The record has not been reported yet.
   };
   /// Looks at the oldest record. Returns it when it has held back the others for too long.
-  /// `waiting`: of every pool; `works`: each downstream does.
+  /// `waiting`: of every line that has such records; `works`: each downstream does.
   std::optional<Outlived> tick(const std::vector<const WaitingRecords*>& waiting, bool works, TimePoint now);
   /// The same between ticks. While the downstream is out, all records wait, so none is too old.
   std::optional<delivery::DeadLetterReason> outlived(TimePoint now) const;

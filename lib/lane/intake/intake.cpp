@@ -15,8 +15,8 @@ constexpr const char* not_decompressed =
 }  // namespace
 
 Take Intake::run(PartitionSource& source, WorkBatch& batch, const RateLimiter::Room& allowed, TimePoint now) {
-  const auto most = static_cast<std::uint32_t>(
-      std::clamp<std::uint64_t>(std::min(room(), allowed.records), 1, lane_.stages.run_limit()));
+  const auto most = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
+      std::min(room(), allowed.records), 1, lane_.stages.all().front()->workload().run_limit()));
   const auto delivered_before = lane_.position.delivered();
   const Take result = pop_run(source, batch, most, allowed.bytes, now);
   if (lane_.position.delivered() != delivered_before) lane_.silence.came();

@@ -20,6 +20,7 @@ class LaneRate {
   explicit LaneRate(RateLimiter* shared, const config::Rate& own = {}) : shared_(shared), own_(own) {}
 
   void change(const config::Rate& own, TimePoint now) { own_.change(own, now); }
+  bool limited() const { return own_.limited() || (shared_ != nullptr && shared_->limited()); }
   /// How much may be taken now; if none, the lane waits for its turn.
   RateLimiter::Room room(TimePoint now) {
     RateLimiter::Room room;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "lane/stage/between_stages.h"
 #include "lane/state/record_life.h"
 
 namespace laneway::lane {
@@ -21,7 +20,6 @@ bool left_early(const handler::Item& item) {
 
 /// How many records of the claim were taken out of it while it ran.
 std::uint32_t count_early(const WorkBatch& batch, const pool::Range& range) {
-  if (batch.left_early == 0) return 0;
   const auto at = [&](std::uint32_t i) { return batch.items.begin() + static_cast<std::ptrdiff_t>(i); };
   return static_cast<std::uint32_t>(std::count_if(at(range.begin), at(range.end), left_early));
 }
@@ -34,7 +32,7 @@ void Completions::collect(TimePoint now) {
 }
 
 void Completions::collect_overdue() {
-  for (const auto& overdue : workload_.overdue()) apply_early(overdue);
+  for (const auto& overdue : workload_.pool().overdue()) apply_early(overdue);
 }
 
 /// The worker still has the batch and the unanswered records. A claim without one is about to be finished.
@@ -75,27 +73,25 @@ void Completions::apply(handler::Finished& finished, TimePoint now) {
   const auto& range = finished.claim.range;
   auto& batch = batch_of(range);
   if (batch.route == handler::Route::dead_letter) batch.line->attempts().log().letters(finished, now);
-  const auto early = count_early(batch, range);
+  const auto early = batch.left_early == 0 ? 0 : count_early(batch, range);
   if (workload_.current(batch)) {
     const bool all_done = finished.done == range.count() && early == 0;
-    if (all_done && (!workload_.ordered() || batch.sequential))
-      apply_done(batch, range.begin, range.end);
-    else
+    if (!all_done || (workload_.ordered() && !batch.sequential)) {
       apply_each(finished, batch, now);
+    } else {
+      const auto& first = batch.items[range.begin];
+      const auto key = first.key;
+      if (batch.consecutive && when_done(batch).commits)
+        ledger_.complete(first.sequence, range.count());
+      else
+        for (auto i = range.begin; i < range.end; ++i) done(batch.items[i], batch);
+      if (batch.sequential) workload_.release_key(key);
+    }
   }
-  if (!workload_.left_pool(batch, range.count() - early)) return;
-  if (gate_.careful() && batch.route == handler::Route::work) gate_.survived(batch);
-  workload_.recycle(batch);
-}
-
-void Completions::apply_done(WorkBatch& batch, std::uint32_t begin, std::uint32_t end) {
-  const auto key = batch.items[begin].key;
-  if (batch.consecutive && when_done(batch).commits) {
-    ledger_.complete(batch.items[begin].sequence, end - begin);
-  } else {
-    for (auto i = begin; i < end; ++i) done(batch.items[i], batch);
-  }
-  if (batch.sequential) workload_.release_key(key);
+  const auto left = range.count() - early;
+  const bool ends = left == batch.unfinished && batch.route == handler::Route::work;
+  if (ends && gate_.careful()) gate_.survived(batch);
+  workload_.finish(batch, left);
 }
 
 void Completions::done(handler::Item& item, const WorkBatch& batch) {
@@ -144,11 +140,10 @@ void Completions::apply_each(handler::Finished& finished, WorkBatch& batch, Time
 
 void Completions::fail(handler::Item item, Line& line, const handler::Outcome& outcome, Duration took,
                        TimePoint now) {
-  if (workload_.cancelled()) return workload_.abandoned(item.offset(), item.attempt, &item.record);
+  if (workload_.cancelled()) return workload_.abandon(item.offset(), item.attempt, &item.record);
   if (workload_.drains()) return line.attempts().fail_in_drain(std::move(item), outcome, took, now);
   auto next = line.attempts().fail(std::move(item), outcome, took, now);
   if (!next) return;
-  if (next->route() != handler::Route::work) restore_whole(*next);
   workload_.run_alone(std::move(*next), line);
 }
 

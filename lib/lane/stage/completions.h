@@ -16,11 +16,13 @@ namespace laneway::lane {
 /// Where a record goes that has finished in one pool of several.
 class Onward {
  public:
-  virtual ~Onward() = default;
   /// The record goes to the next pool.
   virtual void pass_on(handler::Item done) = 0;
   /// A sub-job has ended: at its last pool or, if `given_up`, at the topic of its route.
   virtual void end_part(handler::Item part, bool given_up) = 0;
+
+ protected:
+  ~Onward() = default;
 };
 
 class Completions {
@@ -38,7 +40,6 @@ class Completions {
  private:
   void apply(handler::Finished& finished, TimePoint now);
   void apply_early(const pool::Overdue& overdue);
-  void apply_done(WorkBatch& batch, std::uint32_t begin, std::uint32_t end);
   void apply_each(handler::Finished& finished, WorkBatch& batch, TimePoint now);
   void done(handler::Item& item, const WorkBatch& batch);
   static void recover(const handler::Item& item, const Line& line);

@@ -21,14 +21,6 @@ pool::Ran ran_of(const handler::Finished& finished) {
   return ran;
 }
 
-const Line& line_of(const pool::Range& range) { return *batch_of(range).line; }
-
-using Items = std::vector<handler::Item>;
-
-const Items& items_of(const handler::Finished& finished) {
-  return static_cast<const handler::RecordBatch&>(*finished.claim.range.batch).items;
-}
-
 /// What a task's answers show about the downstream. A call with several records is one call.
 struct Calls {
   struct Failed {
@@ -38,8 +30,6 @@ struct Calls {
   std::uint32_t worked = 0;
   std::vector<Failed> failed{};
   std::uint32_t taken_part = 0;  // calls that had a record of the task
-
-  std::uint32_t count() const { return worked + static_cast<std::uint32_t>(failed.size()); }
 };
 
 void add_failure(const handler::Failure& failure, Calls& calls) {
@@ -55,7 +45,7 @@ void add_failure(const handler::Failure& failure, Calls& calls) {
 }
 
 /// `one_call`: the handler sends a task in one call. A downstream that answers for one of the records works.
-Calls calls_of(const handler::Finished& finished, const Items& items, bool one_call) {
+Calls calls_of(const handler::Finished& finished, const std::vector<handler::Item>& items, bool one_call) {
   Calls calls;
   calls.taken_part = finished.done;
   auto left = finished.done - finished.same_call;
@@ -70,9 +60,10 @@ Calls calls_of(const handler::Finished& finished, const Items& items, bool one_c
     add_failure(failure, calls);
   }
   calls.worked += left;
-  if (!one_call || calls.count() == 0) return calls;
+  if (!one_call) return calls;
   if (calls.worked > 0) return {.worked = 1, .taken_part = 1};
-  return {.failed = {calls.failed.front()}, .taken_part = 1};
+  if (!calls.failed.empty()) return {.failed = {calls.failed.front()}, .taken_part = 1};
+  return calls;
 }
 
 /// Calls that failed in another way than by too many calls show nothing about the limit.
@@ -108,7 +99,7 @@ std::string_view kind_of(handler::Cause cause) {
 void Execution::run(const pool::Claim& claim) noexcept {
   using handler::Task;
   if (batch_of(claim.range).route != handler::Route::work) return lane_.forward->handle(Task(claim, *this));
-  auto& downstream = line_of(claim.range).downstream();
+  auto& downstream = batch_of(claim.range).line->downstream();
   if (downstream.admit_while_closed() || downstream.admit(this, claim.range.count(), SteadyClock::now()))
     return stage_.handler->handle(Task(claim, *this));
   withhold(Task(claim, *this));
@@ -127,9 +118,9 @@ void Execution::withhold(handler::Task task) const {
 void Execution::finished(handler::Finished finished) noexcept {
   inside_.fetch_add(1, std::memory_order_relaxed);
   const pool::Claim claim = finished.claim;
-  const pool::Ran ran = ran_of(finished);
+  const auto ran = finished.failures.empty() ? pool::Ran{finished.done, finished.done} : ran_of(finished);
   const bool signal = finished.done != claim.range.count() || eager_.load(std::memory_order_relaxed);
-  count(finished, static_cast<const handler::RecordBatch&>(*claim.range.batch));
+  count(finished, batch_of(claim.range));
   claim.slot->set_answered();  // a batch in the mailbox no longer belongs to the pool's view
   {
     MutexLock lock(mutex_);
@@ -142,7 +133,7 @@ void Execution::finished(handler::Finished finished) noexcept {
   inside_.fetch_sub(1, std::memory_order_release);  // the lane may be destroyed after this
 }
 
-void Execution::count(const handler::Finished& finished, const handler::RecordBatch& batch) {
+void Execution::count(const handler::Finished& finished, const WorkBatch& batch) {
   const auto event = event_of(batch.route, batch.passes_on, handler::Verdict::done);
   if (event == RecordEvent::written) return count_written(finished, batch);
   if (finished.done > 0 && after(RecordState::running, event).commits)
@@ -150,12 +141,12 @@ void Execution::count(const handler::Finished& finished, const handler::RecordBa
   for (const auto& failure : finished.failures)
     if (failure.outcome.cause != handler::Cause::withheld)
       stats_.outcomes[static_cast<std::size_t>(label_of(failure.outcome))].add(1);
-  tell_downstream(finished);
-  if (stage_.adaptive != nullptr) tell_limit(finished);
-  if (line_of(finished.claim.range).rate() != nullptr) keep_pace(finished);
+  tell_downstream(finished, batch);
+  if (stage_.adaptive != nullptr) tell_limit(finished, *batch.line);
+  if (batch.line->rate() != nullptr) keep_pace(finished, batch);
 }
 
-void Execution::count_written(const handler::Finished& finished, const handler::RecordBatch& batch) {
+void Execution::count_written(const handler::Finished& finished, const WorkBatch& batch) {
   if (batch.route == handler::Route::retry_topic) return stats_.retry_topics.add(finished.done);
   if (finished.done == 0) return;
   const auto why = batch.items[finished.claim.range.begin].failures->given_up;
@@ -165,9 +156,8 @@ void Execution::count_written(const handler::Finished& finished, const handler::
 
 /// A subscriber that is out is held back by its own breaker, and one that answers 429 by its own pace:
 /// neither may lower the limit of all.
-void Execution::tell_limit(const handler::Finished& finished) {
+void Execution::tell_limit(const handler::Finished& finished, const Line& line) {
   const auto now = SteadyClock::now();
-  const auto& line = line_of(finished.claim.range);
   const auto* subscriber = line.subscriber();
   if (!line.downstream().closed()) {
     if (subscriber == nullptr) stage_.adaptive->ended_in_outage(now);
@@ -182,36 +172,29 @@ void Execution::tell_limit(const handler::Finished& finished) {
 }
 
 /// A limit that adapts answers the first 429s: the pace would lower the rate as well.
-void Execution::keep_pace(const handler::Finished& finished) {
-  const auto& line = line_of(finished.claim.range);
+void Execution::keep_pace(const handler::Finished& finished, const WorkBatch& batch) {
+  const auto& line = *batch.line;
   auto& rate = *line.rate();
   if (finished.done > 0 && rate.keeps_pace()) rate.worked(finished.done, SteadyClock::now());
   for (const auto& [index, outcome] : finished.failures) {
     if (outcome.cause != handler::Cause::throttled) continue;
     if (line.adaptive() != nullptr && !outcome.after && line.adaptive()->can_fall()) continue;
-    const auto& failures = items_of(finished)[index].failures;
+    const auto& failures = batch.items[index].failures;
     rate.throttled(outcome.after, failures && failures->throttled > 0, SteadyClock::now());
   }
 }
 
-void Execution::tell_downstream(const handler::Finished& finished) {
+void Execution::tell_downstream(const handler::Finished& finished, const WorkBatch& batch) {
   const auto& failures = finished.failures;
   if (!failures.empty() && failures.front().outcome.cause == handler::Cause::withheld) return;
-  auto& downstream = line_of(finished.claim.range).downstream();
-  tell_calls(finished, downstream);
-  downstream.task_ended();
-  // A row of failures may have waited for this task, as for the other records of a request.
-  if (!failures.empty() && downstream.running() == 0) downstream.settle(SteadyClock::now());
-}
-
-void Execution::tell_calls(const handler::Finished& finished, Downstream& downstream) {
-  const auto& failures = finished.failures;
-  const auto calls = calls_of(finished, items_of(finished), stage_.handler->fills_tasks());
-  const auto told = cut_off_.load(std::memory_order_relaxed) ? 0 : calls.count();
+  auto& downstream = batch.line->downstream();
+  const auto calls = calls_of(finished, batch.items, stage_.handler->fills_tasks());
+  const bool cut_off = cut_off_.load(std::memory_order_relaxed);
+  const auto told = cut_off ? 0 : calls.worked + static_cast<std::uint32_t>(calls.failed.size());
   // The average of each call: only the sum is known.
   const auto took = finished.busy / std::max(calls.taken_part, 1U);
   if (failures.empty() && told > 0 && downstream.all_worked(told, finished.done, took, finished.ended))
-    return;
+    return downstream.task_ended();
   if (finished.done > 0) downstream.done(finished.done);
   if (told > 0) {
     const auto now = SteadyClock::now();
@@ -219,7 +202,7 @@ void Execution::tell_calls(const handler::Finished& finished, Downstream& downst
     for (const auto& [failure, worked_before] : calls.failed) {
       if (worked_before > worked) downstream.worked(worked_before - worked, took, now);
       worked = worked_before;
-      auto call = failed_call(finished, *failure);
+      auto call = failed_call(batch.items[failure->index], *failure);
       call.took = took;
       downstream.failed(call, now);
     }
@@ -230,17 +213,19 @@ void Execution::tell_calls(const handler::Finished& finished, Downstream& downst
       downstream.throttled(outcome.reason, SteadyClock::now());
   const auto silent = finished.claim.range.count() - told;
   if (silent > 0) downstream.ended(silent);
+  downstream.task_ended();
+  // A row of failures may have waited for this task, as for the other records of a request.
+  if (!failures.empty() && downstream.running() == 0) downstream.settle(SteadyClock::now());
 }
 
 /// A failure by which the downstream reports its own state counts for every record alike.
-FailedCall Execution::failed_call(const handler::Finished& finished, const handler::Failure& failure) const {
+FailedCall Execution::failed_call(const handler::Item& item, const handler::Failure& failure) const {
   const auto& outcome = failure.outcome;
   FailedCall call{.reason = outcome.reason, .kind = kind_of(outcome.cause)};
   if (outcome.verdict == handler::Verdict::unavailable) {
     call.after = outcome.after;
     return call;
   }
-  const auto& item = items_of(finished)[failure.index];
   call.record = ids_.of(item);
   call.suspect = item.suspect;
   if (item.failures) call.before = &item.failures->blame;

@@ -19,6 +19,7 @@
 #include "base/mutex.h"
 #include "handler/handler.h"
 #include "lane/attempts/record_ids.h"
+#include "lane/batch/work_batch.h"
 #include "lane/shared/lane_context.h"
 #include "lane/state/lane_id.h"
 #include "lane/state/lane_stats.h"
@@ -71,13 +72,12 @@ class Execution final : public pool::Work, public handler::TaskSink {
 
  private:
   void withhold(handler::Task task) const;
-  void count(const handler::Finished& finished, const handler::RecordBatch& batch);
-  void count_written(const handler::Finished& finished, const handler::RecordBatch& batch);
-  void tell_downstream(const handler::Finished& finished);
-  void tell_calls(const handler::Finished& finished, Downstream& downstream);
-  void tell_limit(const handler::Finished& finished);
-  void keep_pace(const handler::Finished& finished);
-  FailedCall failed_call(const handler::Finished& finished, const handler::Failure& failure) const;
+  void count(const handler::Finished& finished, const WorkBatch& batch);
+  void count_written(const handler::Finished& finished, const WorkBatch& batch);
+  void tell_downstream(const handler::Finished& finished, const WorkBatch& batch);
+  void tell_limit(const handler::Finished& finished, const Line& line);
+  static void keep_pace(const handler::Finished& finished, const WorkBatch& batch);
+  FailedCall failed_call(const handler::Item& item, const handler::Failure& failure) const;
 
   const LaneContext& lane_;
   const StageContext& stage_;

@@ -12,7 +12,7 @@ Line::Line(const LaneContext& lane, const StageContext& stage, std::shared_ptr<S
     : lane_(lane),
       stage_(stage),
       subscriber_(std::move(subscriber)),
-      attempts_(lane, downstream(), adaptive() != nullptr, members) {
+      attempts_(lane, downstream(), !subscriber_ && stage.adaptive != nullptr, members) {
   if (rate() != lane.rate) rate_.emplace(rate());
 }
 

@@ -34,7 +34,6 @@ class Line {
   /// Null if the limit is fixed, and for a subscriber: a 429 lowers the subscriber's own pace instead.
   AdaptiveLimit* adaptive() const { return subscriber_ ? nullptr : stage_.adaptive; }
   Attempts& attempts() { return attempts_; }
-  const Attempts& attempts() const { return attempts_; }
   const Subscriber* subscriber() const { return subscriber_.get(); }
 
   /// Records that the breaker has not let begin are tried first; without such records, new ones are taken.

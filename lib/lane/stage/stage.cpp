@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "handler/content.h"
+#include "lane/shared/order_key.h"
 #include "lane/stage/between_stages.h"
 
 namespace laneway::lane {
@@ -18,13 +19,6 @@ constexpr std::size_t many_lines = 256;
 /// Places of a subscriber may become free in another lane, which does not signal this one.
 constexpr Duration between_turns = milliseconds(20);
 
-std::vector<std::unique_ptr<Line>> first_line(const LaneContext& lane, const StageContext& stage,
-                                              const Attempts::Members& members) {
-  std::vector<std::unique_ptr<Line>> lines;
-  lines.push_back(std::make_unique<Line>(lane, stage, nullptr, members));
-  return lines;
-}
-
 void add_attempts(PoolView& view, const pool::Pool& pool) {
   const auto durations = pool.duration().snapshot();
   view.done += std::accumulate(durations.counts.begin(), durations.counts.end(), std::uint64_t{0});
@@ -34,24 +28,19 @@ void add_attempts(PoolView& view, const pool::Pool& pool) {
 }  // namespace
 
 Stage::Stage(const LaneContext& lane, const StageContext& context, const Members& members)
-    : lane_(lane),
-      context_(context),
-      name_(context.settings.name),
-      members_(members),
-      lines_(first_line(lane, context, members.line)) {
-  add_work(Workload::Serves::all);
-  if (context.settings.retry_workers > 0) add_work(Workload::Serves::failed);
-}
-
-void Stage::add_work(Workload::Serves serves) {
-  const Workload::Members members{lane_,           context_,      *lines_.front(), members_.line.id,
-                                  members_.ledger, members_.gate, members_.stats,  members_.on_ready};
-  works_.emplace_back(members, serves, members_);
+    : lane_(lane), context_(context), name_(context.settings.name), members_(members) {
+  auto& line = *lines_.emplace_back(std::make_unique<Line>(lane, context, nullptr, members.line));
+  if (context.settings.gather && lane.lanes.order != config::Order::none) order_.emplace(members.ledger);
+  const Workload::Members of_works{lane,           context,      line,          members.line.id,
+                                   members.ledger, members.gate, members.stats, members.on_ready};
+  works_.push_back(std::make_unique<Work>(of_works, Workload::Serves::all, members));
+  if (context.settings.retry_workers > 0)
+    works_.push_back(std::make_unique<Work>(of_works, Workload::Serves::failed, members));
 }
 
 void Stage::follow_settings() {
   for (const auto& line : lines_) line->attempts().follow_settings();
-  for (auto& work : works_) work.workload.follow_settings();
+  for (const auto& work : works_) work->workload.follow_settings();
 }
 
 Line& Stage::line_of(const handler::Item& item) {
@@ -72,9 +61,8 @@ Line& Stage::add_line(std::shared_ptr<Subscriber> subscriber) {
   return *lines_.emplace_back(std::make_unique<Line>(lane_, context_, std::move(subscriber), members_.line));
 }
 
-/// Whether a run of records may pass the backlog.
+/// Whether a run of records may pass the backlog of a stage with a name.
 bool Stage::takes_directly(Line& line) const {
-  if (!named()) return true;
   const auto* rate = line.rate();
   return context_.each == nullptr && line.backlog().empty() && workload().next() == nullptr &&
          (rate == nullptr || !rate->limited()) && line.downstream().closed() && line.blocked_by() == 0 &&
@@ -83,7 +71,7 @@ bool Stage::takes_directly(Line& line) const {
 
 void Stage::take(Workload::BatchPtr batch, TimePoint now) {
   auto& line = *lines_.front();
-  if (takes_directly(line)) {
+  if (name_.empty() || takes_directly(line)) {
     batch->line = &line;
     batch->passes_on = context_.passes_on();
     return workload().add(std::move(batch));
@@ -100,9 +88,18 @@ void Stage::take(handler::Item item, TimePoint now) {
   waiting_.add(1);
 }
 
-void Stage::run_alone(handler::Item item, Line& line) {
-  if (item.route() != handler::Route::work) restore_whole(item);
-  failed().run_alone(std::move(item), line);
+void Stage::take_gathered(handler::Item whole, TimePoint now) {
+  const auto key = order_ ? order_key(lane_.lanes, origin_of(whole)) : 0;
+  if (key == 0) return take(std::move(whole), now);
+  std::vector<handler::Item> ready;
+  order_->arrive(key, std::move(whole), ready);
+  for (auto& item : ready) take(std::move(item), now);
+}
+
+void Stage::take_late(TimePoint now) {
+  std::vector<handler::Item> ready;
+  order_->release(ready);
+  for (auto& item : ready) take(std::move(item), now);
 }
 
 bool Stage::feed(TimePoint now) {
@@ -111,7 +108,6 @@ bool Stage::feed(TimePoint now) {
   for (std::size_t i = 0; i < lines_.size(); ++i)
     fed = feed(*lines_[(turn_ + i) % lines_.size()], now) || fed;
   turn_ = (turn_ + 1) % lines_.size();
-  if (fed) publish();
   return fed;
 }
 
@@ -125,7 +121,7 @@ bool Stage::feed(Line& line, TimePoint now) {
   std::vector<handler::Item> items;
   std::uint64_t bytes = 0;
   for (std::uint32_t i = 0; i < begun; ++i) {
-    items.push_back(line.pop());
+    items.push_back(pop(line));
     bytes += items.back().record.size();
   }
   line.charge(begun, bytes, now);
@@ -155,12 +151,12 @@ void Stage::note_results(std::uint64_t bytes) {
   results_.note(bytes);
   // A slice goes to the pool whole, and others are to run beside it.
   const auto slice = std::max<std::uint64_t>(results_.records(lane_.memory.lane_bytes / 4, 1), 1);
-  for (auto& work : works_) work.workload.limit_slice(slice);
+  for (const auto& work : works_) work->workload.limit_slice(slice);
 }
 
-std::uint32_t Stage::most_to_begin(const Workload::Pending& next, std::uint64_t left) {
+std::uint32_t Stage::most_to_begin(const Workload::Pending& next, std::uint64_t left) const {
   std::uint64_t in_pool = 0;
-  for (const auto& work : works_) in_pool += work.workload.in_pool();
+  for (const auto& work : works_) in_pool += work->workload.in_pool();
   auto most = results_.records(left, workload().pool().limits().workers);
   most -= std::min(most, in_pool);
   // The pool takes a sequential batch whole, and in careful mode a batch is the group that runs alone.
@@ -169,7 +165,6 @@ std::uint32_t Stage::most_to_begin(const Workload::Pending& next, std::uint64_t 
   // A record that goes on corrects the estimate, which must not stop the pool while there is memory.
   if (most == 0 && in_pool == 0 && (left >= lane_.memory.lane_bytes / 2 || none_further_on()))
     return whole ? pool::all_jobs : 1;
-  waits_for_memory_ = waits_for_memory_ || most == 0;
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(most, pool::all_jobs));
 }
 
@@ -184,18 +179,16 @@ bool Stage::none_further_on() const {
   return true;
 }
 
-void Stage::collect(TimePoint now) {
-  for (auto& work : works_) work.completions.collect(now);
-}
-
 void Stage::tick(TimePoint now) {
-  for (auto& work : works_) {
-    work.workload.tick(now);
-    work.completions.collect_overdue();
+  for (const auto& work : works_) {
+    work->workload.tick(now);
+    work->completions.collect_overdue();
   }
   if (finishes_until_) give_back_late(*finishes_until_ - now);
-  for (const auto& line : lines_) give_up_waiting(*line, now);
-  publish();
+  for (const auto& line : lines_) {
+    line->attempts().tick(now);
+    if (context_.each != nullptr) give_up_waiting(*line, now);
+  }
 }
 
 /// A record that its subscriber has not taken for too long must not hold back those of the others.
@@ -204,10 +197,10 @@ void Stage::give_up_waiting(Line& line, TimePoint now) {
   if (line.subscriber() == nullptr || longest == Duration::zero() || lane_.forward == nullptr) return;
   const auto give_up = [&](handler::Item item) {
     line.attempts().give_up_unbegun(item, line.downstream().name());
-    run_alone(std::move(item), line);
+    failed().run_alone(std::move(item), line);
   };
   while (!line.backlog().empty() && now - line.backlog().front().progress->arrived >= longest)
-    give_up(line.pop());
+    give_up(pop(line));
   const auto out_since = line.downstream().closed() ? std::nullopt : line.downstream().report(now).out_since;
   if (!out_since || now - *out_since < longest) return;
   while (auto item = line.attempts().take_work_since(now - longest)) give_up(std::move(*item));
@@ -215,7 +208,6 @@ void Stage::give_up_waiting(Line& line, TimePoint now) {
 
 TimePoint Stage::next_due(TimePoint now) {
   auto next = TimePoint::max();
-  if (waiting_.get() == 0) return next;
   for (const auto& line : lines_) {
     if (line->backlog().empty()) continue;
     if (line->rate_waits(now))
@@ -225,29 +217,21 @@ TimePoint Stage::next_due(TimePoint now) {
   return next;
 }
 
-/// The results of a stage go on, and a subscriber's places become free, when the loop learns of them.
-void Stage::set_eager(bool eager) {
-  const bool always = context_.passes_on() || context_.each != nullptr || waiting_.get() > 0;
-  for (auto& work : works_) work.workload.set_eager(eager || always);
+handler::Item Stage::pop(Line& line) {
+  waiting_.set(waiting_.get() - 1);
+  return line.pop();
 }
 
-void Stage::publish() {
-  std::uint64_t waiting = 0;
-  for (const auto& line : lines_) waiting += line->backlog().size();
-  waiting_.set(waiting);
+void Stage::clear_backlog(Line& line) {
+  waiting_.set(waiting_.get() - line.backlog().size());
+  line.clear_backlog();
 }
 
 std::uint64_t Stage::bytes() const {
-  std::uint64_t bytes = 0;
-  for (const auto& work : works_) bytes += work.workload.bytes();
+  std::uint64_t bytes = order_ ? order_->bytes() : 0;
+  for (const auto& work : works_) bytes += work->workload.bytes();
   for (const auto& line : lines_) bytes += line->bytes() + line->attempts().bytes();
   return bytes;
-}
-
-Duration Stage::time_left() const {
-  const auto records = workload().records() + waiting();
-  const auto workers = std::max(workload().pool().limits().workers, 1U);
-  return workload().service_time() * static_cast<std::int64_t>(records / workers);
 }
 
 PoolView Stage::view() const {
@@ -257,22 +241,18 @@ PoolView Stage::view() const {
   view.pool = pool.snapshot();
   view.limits = pool.limits();
   view.waiting = waiting();
-  for (const auto& work : works_) add_attempts(view, work.workload.pool());
+  for (const auto& work : works_) add_attempts(view, work->workload.pool());
   if (works_.size() == 1) return view;
-  const auto retries = works_.back().workload.pool().snapshot();
+  const auto retries = failed().pool().snapshot();
   view.retries_queued = retries.queued;
   view.retries_running = retries.in_flight;
   return view;
 }
 
 bool Stage::idle() const {
-  return waiting_.get() == 0 &&
-         std::all_of(works_.begin(), works_.end(), [](const auto& work) { return work.workload.idle(); });
-}
-
-bool Stage::none_at_work() const {
-  return std::all_of(works_.begin(), works_.end(),
-                     [](const auto& work) { return work.workload.none_at_work(); });
+  for (const auto& work : works_)
+    if (!work->workload.idle()) return false;
+  return waiting_.get() == 0;
 }
 
 void Stage::begin_drain(bool finish, Duration left, std::uint64_t incoming, TimePoint now) {
@@ -281,77 +261,53 @@ void Stage::begin_drain(bool finish, Duration left, std::uint64_t incoming, Time
   for (const auto& line : lines_) {
     const bool waits = !line->downstream().closed() || line->blocked_by() != 0 || line->rate_waits(now);
     line->leave_rate(now);
-    for (auto& work : works_) work.workload.leave_downstream(*line);
+    for (const auto& work : works_) work->workload.leave_downstream(*line);
     line->attempts().clear();  // a drain does not wait for retries, because others wait for the drain
     const auto backlog = line->backlog().size();
     const bool finishes = finish && !waits && workload().fits(left, backlog);
-    if (!finishes) line->clear_backlog();
+    if (!finishes) clear_backlog(*line);
     takes_more = takes_more && finishes && workload().fits(left, backlog + incoming);
   }
   // A record that came after one was given back would overtake it.
   gives_back_ = context_.each != nullptr ? !finish : !takes_more;
-  publish();
-  for (auto& work : works_) work.workload.drain(finish, left);
+  for (const auto& work : works_) work->workload.drain(finish, left);
 }
 
 /// A drain may begin with a wrong estimate of the time of a record: of another lane, or from before the work
 /// became slow.
 void Stage::give_back_late(Duration left) {
   bool fits = true;
-  for (auto& work : works_) fits = fits && work.workload.fits(left, waiting());
+  for (const auto& work : works_) fits = fits && work->workload.fits(left, waiting());
   if (fits) return;
-  for (const auto& line : lines_) line->clear_backlog();
-  publish();
+  for (const auto& line : lines_) clear_backlog(*line);
   gives_back_ = gives_back_ || context_.each == nullptr;
-  for (auto& work : works_) work.workload.drain(true, left);
-}
-
-bool Stage::drained() const {
-  return waiting_.get() == 0 &&
-         std::all_of(works_.begin(), works_.end(), [](const auto& work) { return work.workload.drained(); });
+  for (const auto& work : works_) work->workload.drain(true, left);
 }
 
 void Stage::cancel() {
   gives_back_ = true;
-  for (const auto& line : lines_) line->clear_backlog();
-  publish();
-  for (auto& work : works_) {
-    work.workload.cancel();
-    work.completions.collect_overdue();
+  for (const auto& line : lines_) clear_backlog(*line);
+  for (const auto& work : works_) {
+    work->workload.cancel();
+    work->completions.collect_overdue();
   }
 }
 
 void Stage::close() {
   gives_back_ = true;
-  for (auto& work : works_) {
-    for (const auto& line : lines_) work.workload.leave_downstream(*line);
-    work.workload.close();
+  for (const auto& work : works_) {
+    for (const auto& line : lines_) work->workload.leave_downstream(*line);
+    work->workload.pool().close();
   }
 }
 
 void Stage::start_over() {
   for (const auto& line : lines_) {
-    line->clear_backlog();
+    clear_backlog(*line);
     line->attempts().start_over();
   }
-  publish();
-  for (auto& work : works_) work.workload.start_over();
-}
-
-void Stage::abandon() {
-  for (auto& work : works_) work.workload.abandon();
-}
-
-std::uint64_t Stage::abandoned() const {
-  std::uint64_t abandoned = 0;
-  for (const auto& work : works_) abandoned += work.workload.abandoned();
-  return abandoned;
-}
-
-bool Stage::join(Deadline deadline) {
-  bool joined = true;
-  for (auto& work : works_) joined = work.workload.join(deadline) && joined;
-  return joined;
+  if (order_) order_->clear();
+  for (const auto& work : works_) work->workload.start_over();
 }
 
 }  // namespace laneway::lane

@@ -8,14 +8,15 @@
 // records: so each stage bounds the one before. A stage with a next one runs no more records than there is
 // memory for their results (result_memory.h).
 //
+// What the works of all stages do alike (Stage::Work), Stages does in one loop over them.
+//
 // Ownership: the lane's; what the constructor is given outlives this. Threads: the loop's, except for view(),
-// waiting() and works(). Nothing blocks except join, up to its deadline.
+// waiting() and works(). Nothing blocks, except the end of the works, which Stages::join waits for.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,6 +25,7 @@
 #include "lane/commit/crash_gate.h"
 #include "lane/shared/lane_context.h"
 #include "lane/stage/completions.h"
+#include "lane/stage/gather_order.h"
 #include "lane/stage/line.h"
 #include "lane/stage/result_memory.h"
 #include "lane/stage/workload.h"
@@ -63,6 +65,7 @@ class Stage {
 
     Workload workload;
     Completions completions;
+    bool rejected = false;  ///< the last turn ended with records that the pool did not take
   };
 
   Stage(const LaneContext& lane, const StageContext& context, const Members& members);
@@ -73,19 +76,21 @@ class Stage {
 
   bool named() const { return !name_.empty(); }
   /// That of all records and, with retry_workers, another one of failed records. Constant.
-  const std::list<Work>& works() const { return works_; }
-  Workload& workload() { return works_.front().workload; }
-  const Workload& workload() const { return works_.front().workload; }
-  Workload& failed() { return works_.back().workload; }
+  const std::vector<std::unique_ptr<Work>>& works() const { return works_; }
+  Workload& workload() const { return works_.front()->workload; }
+  Workload& failed() const { return works_.back()->workload; }
   const std::vector<std::unique_ptr<Line>>& lines() const { return lines_; }
   Line& line_of(const handler::Item& item);
 
   /// New records of this stage.
   void take(Workload::BatchPtr batch, TimePoint now);
   void take(handler::Item item, TimePoint now);
-  /// Runs a record that has left its batch, without waiting for a place among new records. What leaves for a
-  /// topic is made what it was when it was read.
-  void run_alone(handler::Item item, Line& line);
+  /// Takes the record in the order of the stage that gathers, with those that have waited for this record.
+  void take_gathered(handler::Item whole, TimePoint now);
+  /// Takes the records that waited for others which were complete before they came here.
+  void take_late(TimePoint now);
+  /// Null if the stage does not gather in order.
+  GatherOrder* order() { return order_ ? &*order_ : nullptr; }
   /// Gives the workload records of the backlogs. Returns whether it gave any.
   bool feed(TimePoint now);
   /// Whether the pool rejects records, so that the one before is not to be fed.
@@ -94,50 +99,41 @@ class Stage {
   HoldBits blocked(TimePoint now) const;
   /// A record of this pool has gone on, as results with so many bytes.
   void note_results(std::uint64_t bytes);
-  /// How many of these records may go to the pool, if there are `left` bytes for their results.
-  std::uint32_t most_to_begin(const Workload::Pending& next, std::uint64_t left);
-  /// Since begin_turn(), records had to wait for that memory.
-  bool waits_for_memory() const { return waits_for_memory_; }
-  void begin_turn() { waits_for_memory_ = false; }
+  /// How many of these records may go to the pool, if there are `left` bytes for their results; 0: they wait
+  /// for memory.
+  std::uint32_t most_to_begin(const Workload::Pending& next, std::uint64_t left) const;
 
-  void collect(TimePoint now);
   void tick(TimePoint now);
   /// When a record of a backlog can begin or is given up, as far as that is known.
   TimePoint next_due(TimePoint now);
-  void set_eager(bool eager);
 
+  /// Memory of the records that wait for the stage, and are in it.
   std::uint64_t bytes() const;
   /// Records in backlogs; any thread.
   std::uint64_t waiting() const { return waiting_.get(); }
-  /// How long the records that the pool has last, by the measured service time.
-  Duration time_left() const;
   /// For any thread.
   PoolView view() const;
+  /// No record is here, except those that wait for the order of the stage that gathers.
   bool idle() const;
-  bool none_at_work() const;
 
   /// `incoming`: records that the pools before this one may pass on. Whatever cannot be finished in the time
   /// `left` is given back.
   void begin_drain(bool finish, Duration left, std::uint64_t incoming, TimePoint now);
-  bool drained() const;
   void cancel();
   void close();
   void start_over();
-  void abandon();
-  std::uint64_t abandoned() const;
-  bool join(Deadline deadline);
   /// Records that come are given back to the next owner of the partition.
   bool gives_back() const { return gives_back_; }
 
  private:
-  void add_work(Workload::Serves serves);
   Line& add_line(std::shared_ptr<Subscriber> subscriber);
   bool feed(Line& line, TimePoint now);
   bool takes_directly(Line& line) const;
   bool none_further_on() const;
   void give_up_waiting(Line& line, TimePoint now);
   void give_back_late(Duration left);
-  void publish();
+  handler::Item pop(Line& line);
+  void clear_backlog(Line& line);
 
   const LaneContext& lane_;
   const StageContext& context_;
@@ -148,10 +144,10 @@ class Stage {
   std::size_t turn_ = 0;  // the line that is fed first
   bool gives_back_ = false;
   std::optional<TimePoint> finishes_until_;  // the deadline of a drain that finishes what fits
-  bool waits_for_memory_ = false;
   ResultMemory results_;
-  Relaxed<std::uint64_t> waiting_;
-  std::list<Work> works_;  // its threads use the members above
+  std::optional<GatherOrder> order_;
+  Relaxed<std::uint64_t> waiting_;            // records in the backlogs
+  std::vector<std::unique_ptr<Work>> works_;  // its threads use the members above
 };
 
 }  // namespace laneway::lane

@@ -1,50 +1,34 @@
 #include "lane/stage/stages.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "lane/shared/order_key.h"
 #include "lane/stage/between_stages.h"
 
 namespace laneway::lane {
-namespace {
-
-std::vector<std::size_t> entries_of(const LaneContext& context) {
-  return context.router == nullptr ? std::vector<std::size_t>{0} : context.router->entries();
-}
-
-std::vector<std::vector<std::size_t>> stages_after(const LaneContext& context) {
-  std::vector<std::vector<std::size_t>> after;
-  for (const auto& stage : context.stages) {
-    auto& places = after.emplace_back();
-    for (auto then = stage.then; then >= 0; then = context.stages[places.back()].then)
-      places.push_back(static_cast<std::size_t>(then));
-  }
-  return after;
-}
-
-}  // namespace
 
 Stages::Stages(const Members& members, const std::function<void()>& on_ready)
-    : lane_(members), entries_(entries_of(members.context)), after_(stages_after(members.context)) {
-  const auto& context = members.context;
+    : lane_(members),
+      entries_(members.context.router == nullptr ? std::vector<std::size_t>{0}
+                                                 : members.context.router->entries()),
+      places_(members.context.stages.size()) {
+  const auto& stages = members.context.stages;
   const Stage::Members parts{{members.id, members.ledger, members.oldest, members.retry_step},
                              members.ledger,
                              members.gate,
                              members.stats,
                              *this,
                              on_ready};
-  for (const auto& stage : context.stages) all_.push_back(std::make_unique<Stage>(context, stage, parts));
-  routed_.resize(all_.size());
-  gather_orders_.resize(all_.size());
-  gathering_bytes_.resize(all_.size());
+  for (const auto& stage : stages) all_.push_back(std::make_unique<Stage>(members.context, stage, parts));
   for (std::size_t i = 0; i < all_.size(); ++i) {
-    if (then(i) >= 0) all_[i]->set_next(all_[static_cast<std::size_t>(then(i))].get());
-    if (context.stages[i].settings.gather && ordered())
-      gather_orders_[i] = std::make_unique<GatherOrder>(members.ledger);
+    for (auto then = stages[i].then; then >= 0; then = stages[static_cast<std::size_t>(then)].then)
+      places_[i].after.push_back(static_cast<std::size_t>(then));
+    if (stages[i].passes_on()) all_[i]->set_next(all_[places_[i].after.front()].get());
+    if (stages[i].settings.gather && all_[i]->order() != nullptr) in_order_.push_back(all_[i].get());
+    for (const auto& work : all_[i]->works()) works_.push_back(work.get());
+    if (!stages[i].settings.helps.empty()) help_others(i);
   }
-  help_each_other();
 }
 
 Stages::~Stages() {
@@ -53,16 +37,14 @@ Stages::~Stages() {
   }
 }
 
-/// Idle workers of a stage run the records of those that it helps.
-void Stages::help_each_other() {
+/// Idle workers of the stage run the records of those that it helps.
+void Stages::help_others(std::size_t stage) {
   const auto& stages = lane_.context.stages;
-  for (std::size_t i = 0; i < stages.size(); ++i) {
-    std::vector<pool::Pool*> helped;
-    for (const auto& name : stages[i].settings.helps)
-      for (std::size_t k = 0; k < all_.size(); ++k)
-        if (stages[k].settings.name == name) helped.push_back(&all_[k]->workload().own_pool());
-    if (!helped.empty()) all_[i]->workload().own_pool().help(helped);
-  }
+  std::vector<pool::Pool*> helped;
+  for (const auto& name : stages[stage].settings.helps)
+    for (std::size_t k = 0; k < all_.size(); ++k)
+      if (stages[k].settings.name == name) helped.push_back(&all_[k]->workload().pool());
+  if (!helped.empty()) all_[stage]->workload().pool().help(helped);
 }
 
 void Stages::follow_settings() {
@@ -72,53 +54,54 @@ void Stages::follow_settings() {
 // Records come and go
 
 void Stages::add(Workload::BatchPtr batch, TimePoint now) {
-  if (entries_.size() == 1) return take(entries_.front(), std::move(batch), now);
-  for (auto& item : batch->items) routed_[stage_of(item)].push_back(std::move(item));
+  if (entries_.size() == 1) {
+    if (!in_order_.empty()) expect(*batch, entries_.front());
+    return all_[entries_.front()]->take(std::move(batch), now);
+  }
+  for (auto& item : batch->items) places_[stage_of(item)].routed.push_back(std::move(item));
   batch->items.clear();
-  put_back(std::move(batch));
-  for (std::size_t i = 0; i < routed_.size(); ++i) {
-    if (routed_[i].empty()) continue;
+  all_.front()->workload().put_back(std::move(batch));
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    auto& routed = places_[i].routed;
+    if (routed.empty()) continue;
     auto run = all_[i]->workload().new_batch();
     run->consecutive = false;
-    for (auto& item : routed_[i]) run->add(std::move(item));
-    routed_[i].clear();
-    take(i, std::move(run), now);
+    for (auto& item : routed) run->add(std::move(item));
+    routed.clear();
+    if (!in_order_.empty()) expect(*run, i);
+    all_[i]->take(std::move(run), now);
   }
 }
 
-void Stages::take(std::size_t entry, Workload::BatchPtr batch, TimePoint now) {
-  for (const auto later : after_[entry]) {
-    auto* order = gather_orders_[later].get();
+/// New records come to the stages that gather in order, in the order of their keys.
+void Stages::expect(const WorkBatch& batch, std::size_t entry) {
+  for (const auto later : places_[entry].after) {
+    auto* order = all_[later]->order();
     if (order == nullptr) continue;
-    for (const auto& item : batch->items)
+    for (const auto& item : batch.items)
       if (const auto key = order_key(lane_.context.lanes, item.record); key != 0)
         order->expect(key, item.sequence);
   }
-  all_[entry]->take(std::move(batch), now);
 }
 
 bool Stages::put_off(handler::Item& item, TimePoint now) {
-  const auto left = first().lines().front()->attempts().restore(item);
+  const auto left = all_.front()->lines().front()->attempts().restore(item);
   if (left == Duration::zero()) return false;
   all_[stage_of(item)]->line_of(item).attempts().put_off(std::move(item), now + left);
   return true;
 }
 
-void Stages::give_to(std::size_t pool, std::vector<handler::Item> items) {
-  for (auto& item : items) all_[pool]->take(std::move(item), now_);
-}
-
 /// The place of the pool that gathers the sub-jobs which this pool's records are split into; -1 if none does.
 int Stages::gatherer_after(std::size_t pool) const {
   // The results of this pool go to the next one; what those have as results may be gathered.
-  for (const auto place : after_[pool])
-    if (place != after_[pool].front() && lane_.context.stages[place].settings.gather)
-      return static_cast<int>(place);
+  const auto& after = places_[pool].after;
+  for (const auto place : after)
+    if (place != after.front() && lane_.context.stages[place].settings.gather) return static_cast<int>(place);
   return -1;
 }
 
 void Stages::pass_on(handler::Item done) {
-  const auto next = static_cast<std::size_t>(then(collecting_));
+  const auto next = places_[collecting_].after.front();
   if (all_[next]->gives_back()) return;  // a drain that lets nothing more begin: the record runs again
   const auto before = passed_on();
   go_on(next, std::move(done));
@@ -128,7 +111,9 @@ void Stages::pass_on(handler::Item done) {
 
 /// Rises by what a record becomes when it goes on.
 std::uint64_t Stages::passed_on() const {
-  return std::accumulate(gathering_bytes_.begin(), gathering_bytes_.end(), passed_bytes_);
+  auto bytes = passed_bytes_;
+  for (const auto& place : places_) bytes += place.gathering_bytes;
+  return bytes;
 }
 
 void Stages::go_on(std::size_t next, handler::Item done) {
@@ -139,13 +124,15 @@ void Stages::go_on(std::size_t next, handler::Item done) {
     return gather(next, gathered(std::move(done), alone));
   }
   const auto gatherer = gatherer_after(collecting_);
-  auto& of_whole = gathering_bytes_[collecting_];
-  auto& of_results = gatherer < 0 ? of_whole : gathering_bytes_[static_cast<std::size_t>(gatherer)];
+  auto& of_whole = places_[collecting_].gathering_bytes;
+  auto& of_results = gatherer < 0 ? of_whole : places_[static_cast<std::size_t>(gatherer)].gathering_bytes;
   std::vector<handler::Item> items;
   const auto event = lane::pass_on(done, gatherer, {of_whole, of_results}, items);
   if (after(RecordState::running, event).commits) return end(std::move(done));
-  for (const auto& item : items) passed_bytes_ += memory_of(item);
-  give_to(next, std::move(items));
+  for (auto& item : items) {
+    passed_bytes_ += memory_of(item);
+    all_[next]->take(std::move(item), now_);
+  }
 }
 
 void Stages::end(handler::Item item) {
@@ -164,61 +151,49 @@ void Stages::end_part(handler::Item part, bool given_up) {
   if (!all_[gatherer]->gives_back()) gather(gatherer, gathered(std::move(whole), gathering->take_results()));
 }
 
-/// Gives the pool the record, and those that have waited for this one.
 void Stages::gather(std::size_t pool, handler::Item whole) {
   passed_bytes_ += memory_of(whole);
-  auto* order = gather_orders_[pool].get();
-  const auto key = order == nullptr ? 0 : order_key(lane_.context.lanes, origin_of(whole));
-  if (key == 0) return all_[pool]->take(std::move(whole), now_);
-  std::vector<handler::Item> ready;
-  order->arrive(key, std::move(whole), ready);
-  give_to(pool, std::move(ready));
-}
-
-/// A record may have waited for others that were complete before they came to the pool.
-void Stages::gather_late() {
-  for (std::size_t i = 0; i < gather_orders_.size(); ++i) {
-    if (!gather_orders_[i] || gather_orders_[i]->empty()) continue;
-    std::vector<handler::Item> ready;
-    gather_orders_[i]->release(ready);
-    give_to(i, std::move(ready));
-  }
+  all_[pool]->take_gathered(std::move(whole), now_);
 }
 
 // A turn
 
 void Stages::collect(TimePoint now) {
   now_ = now;
-  for (collecting_ = 0; collecting_ < all_.size(); ++collecting_) all_[collecting_]->collect(now);
-  gather_late();
+  for (collecting_ = 0; collecting_ < all_.size(); ++collecting_)
+    for (const auto& work : all_[collecting_]->works()) work->completions.collect(now);
+  for (auto* stage : in_order_) stage->take_late(now);
 }
 
 void Stages::submit(TimePoint now) {
+  waits_for_memory_ = false;
   // From the last stage to the first: what one takes lets the one before go on.
   for (std::size_t i = all_.size(); i-- > 0;) {
     auto& stage = *all_[i];
-    stage.begin_turn();
-    if (stage.works().size() > 1) submit(i, stage.failed(), now);
+    const auto& works = stage.works();
+    if (works.size() > 1) submit(i, *works.back(), now);
     do {
-      submit(i, stage.workload(), now);
+      submit(i, *works.front(), now);
     } while (stage.feed(now));
   }
 }
 
-void Stages::submit(std::size_t pool, Workload& workload, TimePoint now) {
+void Stages::submit(std::size_t pool, Stage::Work& work, TimePoint now) {
+  auto& workload = work.workload;
   std::optional<std::uint64_t> left;
   while (const auto* next = workload.next()) {
     auto most = pool::all_jobs;
     if (next->batch->passes_on) {
       if (!left) left = left_for_results(pool);
       most = all_[pool]->most_to_begin(*next, *left);
+      waits_for_memory_ = waits_for_memory_ || most == 0;
     }
     if (most == 0 || (lane_.gate.closed() && !may_begin(*next, now))) break;
     if (workload.submit_next(most)) continue;
-    if (!workload.was_rejected()) lane_.stats.submissions.rejections.add(1);
+    if (!work.rejected) lane_.stats.submissions.rejections.add(1);
     break;
   }
-  workload.note_rejection();
+  work.rejected = workload.next() != nullptr;
 }
 
 /// Whether the first of these records may go to the pool now.
@@ -228,7 +203,7 @@ bool Stages::may_begin(const Workload::Pending& next, TimePoint now) {
   if (entry == CrashGate::Entry::condemned) {
     auto& item = batch.items.front();
     batch.line->attempts().condemn(item, lane_.gate.watch()->crashes(item.offset()));
-    restore_whole(item);
+    restore_whole(item);  // the record is in its batch already
     batch.size_in_bytes = item.record.size();
     batch.route = handler::Route::dead_letter;
     batch.passes_on = false;
@@ -249,40 +224,48 @@ HoldBits Stages::blocked(TimePoint now) const {
 void Stages::tick(TimePoint now) {
   now_ = now;
   for (collecting_ = 0; collecting_ < all_.size(); ++collecting_) all_[collecting_]->tick(now);
-  gather_late();
+  for (auto* stage : in_order_) stage->take_late(now);
 }
 
 TimePoint Stages::next_due(TimePoint now) {
   auto next = TimePoint::max();
-  for (const auto& stage : all_) next = std::min(next, stage->next_due(now));
+  for (const auto& stage : all_)
+    if (stage->waiting() > 0) next = std::min(next, stage->next_due(now));
   return next;
 }
 
 void Stages::set_eager(bool eager) {
-  eager = eager || waits_for_memory();  // which becomes free when records of another pool are finished
-  for (const auto& stage : all_) stage->set_eager(eager || stage->workload().keys_wait());
+  eager = eager || waits_for_memory_;  // which becomes free when records of another pool are finished
+  for (std::size_t i = 0; i < all_.size(); ++i) {
+    const auto& stage = lane_.context.stages[i];
+    // The results of a stage go on, and a subscriber's places become free, when the loop learns of them.
+    const bool always = stage.passes_on() || stage.each != nullptr || all_[i]->waiting() > 0;
+    for (const auto& work : all_[i]->works()) work->workload.set_eager(eager || always);
+  }
 }
 
 // What all are together
 
-std::vector<Line*> Stages::lines() const {
-  std::vector<Line*> lines;
-  for (const auto& stage : all_)
-    for (const auto& line : stage->lines()) lines.push_back(line.get());
-  return lines;
-}
-
 std::optional<TimePoint> Stages::next_attempt() const {
   std::optional<TimePoint> next;
-  for (const auto* line : lines())
-    if (const auto due = line->attempts().next_due(); due && (!next || *due < *next)) next = due;
+  for (const auto& stage : all_)
+    for (const auto& line : stage->lines())
+      if (const auto due = line->attempts().next_due(); due && (!next || *due < *next)) next = due;
   return next;
 }
 
-std::vector<const WaitingRecords*> Stages::waiting() const {
-  std::vector<const WaitingRecords*> waiting;
-  for (const auto* line : lines()) waiting.push_back(&line->attempts().waiting());
-  return waiting;
+bool Stages::breaker_holds() const {
+  for (const auto& stage : all_)
+    for (const auto& line : stage->lines())
+      if (line->breaker_holds()) return true;
+  return false;
+}
+
+bool Stages::keeps_pace() const {
+  for (const auto& stage : all_)
+    for (const auto& line : stage->lines())
+      if (line->rate() != nullptr && line->rate()->keeps_pace()) return true;
+  return false;
 }
 
 std::uint64_t Stages::waiting_attempts() const {
@@ -294,50 +277,43 @@ std::uint64_t Stages::waiting_attempts() const {
 
 std::uint64_t Stages::bytes() const {
   std::uint64_t bytes = 0;
-  for (std::size_t i = 0; i < all_.size(); ++i) bytes += bytes_of(i) + gathering_bytes_[i];
+  for (std::size_t i = 0; i < all_.size(); ++i) bytes += all_[i]->bytes() + places_[i].gathering_bytes;
   return bytes;
-}
-
-/// Of the records that wait for this pool, and are in it.
-std::uint64_t Stages::bytes_of(std::size_t pool) const {
-  const auto& order = gather_orders_[pool];
-  return all_[pool]->bytes() + (order ? order->bytes() : 0);
 }
 
 /// The lane's share of the memory, minus what the results of this stage already use.
 std::uint64_t Stages::left_for_results(std::size_t pool) const {
   const auto share = lane_.context.memory.lane_bytes;
-  auto used = gathering_bytes_[pool];
-  for (const auto later : after_[pool]) used += bytes_of(later) + gathering_bytes_[later];
+  auto used = places_[pool].gathering_bytes;
+  for (const auto later : places_[pool].after) used += all_[later]->bytes() + places_[later].gathering_bytes;
   return share - std::min(share, used);
 }
 
-Duration Stages::time_left() const {
-  Duration longest{};
-  for (const auto& stage : all_) longest = std::max(longest, stage->time_left());
+std::optional<Duration> Stages::time_left() const {
+  std::optional<Duration> longest;
+  for (const auto& stage : all_) {
+    const auto& workload = stage->workload();
+    const auto service = workload.service_time();
+    if (service == Duration::zero()) continue;
+    const auto records = workload.records() + stage->waiting();
+    const auto workers = std::max(workload.pool().limits().workers, 1U);
+    longest = std::max(longest, std::optional(service * static_cast<std::int64_t>(records / workers)));
+  }
   return longest;
 }
 
-bool Stages::service_known() const {
-  return std::any_of(all_.begin(), all_.end(),
-                     [](const auto& stage) { return stage->workload().service_time() > Duration::zero(); });
-}
-
 bool Stages::idle() const {
-  return std::all_of(all_.begin(), all_.end(), [](const auto& stage) { return stage->idle(); }) &&
-         std::all_of(gather_orders_.begin(), gather_orders_.end(),
-                     [](const auto& order) { return !order || order->empty(); });
+  for (const auto& stage : all_)
+    if (!stage->idle()) return false;
+  for (auto* stage : in_order_)
+    if (!stage->order()->empty()) return false;
+  return true;
 }
 
 bool Stages::none_at_work() const {
-  return std::all_of(all_.begin(), all_.end(), [](const auto& stage) { return stage->none_at_work(); });
-}
-
-std::vector<const pool::Pool*> Stages::pools() const {
-  std::vector<const pool::Pool*> pools;
-  for (const auto& stage : all_)
-    for (const auto& work : stage->works()) pools.push_back(&work.workload.pool());
-  return pools;
+  for (const auto* work : works_)
+    if (!work->workload.none_at_work()) return false;
+  return true;
 }
 
 std::vector<PoolView> Stages::views() const {
@@ -352,18 +328,21 @@ std::vector<PoolView> Stages::views() const {
 void Stages::begin_drain(bool finish, Duration left, TimePoint now) {
   std::vector<std::uint64_t> incoming(all_.size());
   for (std::size_t i = 0; i < all_.size(); ++i)
-    if (then(i) >= 0)
-      incoming[static_cast<std::size_t>(then(i))] +=
-          incoming[i] + all_[i]->workload().records() + all_[i]->waiting();
+    if (!places_[i].after.empty())
+      incoming[places_[i].after.front()] += incoming[i] + all_[i]->workload().records() + all_[i]->waiting();
   // From the last stage to the first: a stage finishes nothing that the next one gives back.
   for (std::size_t i = all_.size(); i-- > 0;) {
-    const bool goes_on = then(i) < 0 || !all_[static_cast<std::size_t>(then(i))]->gives_back();
+    const bool goes_on = places_[i].after.empty() || !all_[places_[i].after.front()]->gives_back();
     all_[i]->begin_drain(finish && goes_on, left, incoming[i], now);
   }
 }
 
 bool Stages::drained() const {
-  return std::all_of(all_.begin(), all_.end(), [](const auto& stage) { return stage->drained(); });
+  for (const auto& stage : all_)
+    if (stage->waiting() > 0) return false;
+  for (const auto* work : works_)
+    if (!work->workload.drained()) return false;
+  return true;
 }
 
 void Stages::cancel() {
@@ -376,22 +355,17 @@ void Stages::close() {
 
 void Stages::start_over() {
   for (const auto& stage : all_) stage->start_over();
-  for (const auto& order : gather_orders_)
-    if (order) order->clear();
 }
 
 std::uint64_t Stages::abandon(bool log) {
   std::uint64_t abandoned = 0;
-  for (const auto& stage : all_) {
-    if (log) stage->abandon();
-    abandoned += stage->abandoned();
-  }
+  for (auto* work : works_) abandoned += work->workload.abandon(log);
   return abandoned;
 }
 
 bool Stages::join(Deadline deadline) {
   bool joined = true;
-  for (const auto& stage : all_) joined = stage->join(deadline) && joined;
+  for (auto* work : works_) joined = work->workload.join(deadline) && joined;
   return joined;
 }
 

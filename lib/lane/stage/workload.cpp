@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "lane/shared/order_key.h"
+#include "lane/stage/between_stages.h"
 #include "telemetry/log.h"
 #include "tracing/record_trace.h"
 
@@ -29,23 +30,19 @@ Workload::Workload(const Members& members, Serves serves)
   execution_.set_pool(*pool_);
 }
 
-std::uint32_t Workload::most_workers() const {
-  const auto& settings = stage_.settings;
-  return serves_ == Serves::all ? settings.workers : std::max(settings.retry_workers, 1U);
-}
-
 /// With an adaptive limit, each claim is one call.
 pool::Limits Workload::limits() const {
+  const auto& settings = stage_.settings;
   const auto& handler = *stage_.handler;
   const bool one = stage_.adaptive != nullptr && !handler.fills_tasks();
-  return {.workers = most_workers(),
-          .queue = stage_.settings.queue,
+  return {.workers = serves_ == Serves::all ? settings.workers : std::max(settings.retry_workers, 1U),
+          .queue = settings.queue,
           .most_per_claim = one ? 1 : handler.most_per_task(),
           .job_deadline = handler.timeout(),
           .asynchronous = handler.asynchronous(),
           .whole_claims = handler.fills_tasks(),
           .permits = stage_.permits,
-          .longest_wait = stage_.settings.helps.empty() ? Duration::max() : stage_.settings.longest_wait};
+          .longest_wait = settings.helps.empty() ? Duration::max() : settings.longest_wait};
 }
 
 std::uint32_t Workload::run_limit() const {
@@ -53,7 +50,7 @@ std::uint32_t Workload::run_limit() const {
   return gate_.careful() ? gate_.run_limit(run, service_time()) : run;
 }
 
-Workload::BatchPtr Workload::new_batch(Line& line) {
+Workload::BatchPtr Workload::new_batch() {
   BatchPtr batch;
   if (spare_.empty()) {
     batch = std::make_unique<WorkBatch>();
@@ -61,7 +58,7 @@ Workload::BatchPtr Workload::new_batch(Line& line) {
     batch = std::move(spare_.back());
     spare_.pop_back();
   }
-  batch->line = &line;
+  batch->line = &line_;
   batch->passes_on = stage_.passes_on();
   batch->sequential = false;
   batch->turn = pool::Turn::in_order;
@@ -73,17 +70,13 @@ Workload::BatchPtr Workload::new_batch(Line& line) {
   return batch;
 }
 
-void Workload::add(BatchPtr batch) {
-  if (ordered()) apply_order(*batch);
-  enqueue(std::move(batch));
-}
-
-void Workload::enqueue(BatchPtr batch) {
+void Workload::add(BatchPtr batch, bool admitted) {
+  if (!admitted && ordered()) apply_order(*batch);
   if (batch->items.empty()) return put_back(std::move(batch));
   batch->size = static_cast<std::uint32_t>(batch->items.size());
   batch->unfinished = batch->size;
   batch->life = life_;
-  batch->line->entered(batch->size);
+  if (stage_.each != nullptr) batch->line->entered(batch->size);
   batch->place = batches_.size();
   bytes_ += batch->bytes;
   const auto waits_longer = [&](const Pending& other) { return other.batch->turn > batch->turn; };
@@ -115,16 +108,14 @@ void Workload::collect(std::vector<handler::Finished>& into) {
 
 /// Gives back the memory of the records, by the average of those in the batch: it must not stay taken until
 /// the last record of a long batch is finished.
-bool Workload::finish(WorkBatch& batch, std::uint32_t count) {
+void Workload::finish(WorkBatch& batch, std::uint32_t count, bool in_pool) {
+  constexpr std::size_t most_spare = 8;
+  if (in_pool) in_pool_ -= count;
   const auto bytes = batch.bytes * count / batch.unfinished;
   batch.bytes -= bytes;
   bytes_ -= std::min(bytes_, bytes);
-  batch.line->ended(count);
-  return (batch.unfinished -= count) == 0;
-}
-
-void Workload::recycle(WorkBatch& batch) {
-  constexpr std::size_t most_spare = 8;
+  if (stage_.each != nullptr) batch.line->ended(count);
+  if ((batch.unfinished -= count) > 0) return;
   stats_.processed_bytes.add(batch.size_in_bytes);
   const auto place = batch.place;
   BatchPtr owned = std::move(batches_[place]);
@@ -147,18 +138,20 @@ pool::Turn Workload::turn_of(handler::Route route, bool failed) const {
 }
 
 void Workload::run_again(std::vector<handler::Item> items, Line& line, bool sequential, bool failed) {
-  auto batch = new_batch(line);
+  auto batch = new_batch();
+  batch->line = &line;
   batch->sequential = sequential && items.size() > 1;
   batch->consecutive = false;
   batch->route = items.front().route();
   if (batch->route != handler::Route::work) batch->passes_on = false;
   batch->turn = turn_of(batch->route, failed);
   for (auto& item : items) batch->add(std::move(item));
-  enqueue(std::move(batch));
+  add(std::move(batch), true);
 }
 
 void Workload::run(std::vector<handler::Item> items, Line& line) {
-  auto batch = new_batch(line);
+  auto batch = new_batch();
+  batch->line = &line;
   batch->consecutive = false;
   for (auto& item : items) batch->add(std::move(item));
   add(std::move(batch));
@@ -166,6 +159,7 @@ void Workload::run(std::vector<handler::Item> items, Line& line) {
 
 void Workload::run_alone(handler::Item item, Line& line) {
   item.state = handler::ItemState::unanswered;
+  if (item.route() != handler::Route::work) restore_whole(item);
   std::vector<handler::Item> one;
   one.push_back(std::move(item));
   run_again(std::move(one), line, false, true);
@@ -293,7 +287,7 @@ void Workload::give_back_beyond(Duration left) {
 
 void Workload::give_back_pending() {
   for (const auto& pending : std::exchange(pending_, {}))
-    if (finish(*pending.batch, pending.batch->size - pending.begin)) recycle(*pending.batch);
+    finish(*pending.batch, pending.batch->size - pending.begin, false);
 }
 
 void Workload::give_back_unbegun() {
@@ -305,8 +299,7 @@ void Workload::give_back_unbegun() {
 }
 
 void Workload::withdraw(std::uint32_t keep) {
-  for (const auto& range : pool_->withdraw(keep))
-    if (left_pool(batch_of(range), range.count())) recycle(batch_of(range));
+  for (const auto& range : pool_->withdraw(keep)) finish(batch_of(range), range.count());
 }
 
 void Workload::cancel() {
@@ -315,8 +308,6 @@ void Workload::cancel() {
   give_back_unbegun();
   pool_->cancel();
 }
-
-void Workload::close() { pool_->close(); }
 
 void Workload::start_over() {
   ++life_;
@@ -328,18 +319,20 @@ void Workload::start_over() {
 void Workload::leave_early(const pool::Claim& claim, std::uint32_t count) {
   auto& batch = batch_of(claim.range);
   batch.left_early += count;
-  left_pool(batch, count);
+  finish(batch, count);
   pool_->leave_early(claim, count);
 }
 
 /// The workers own these records: only their numbers may be read.
-void Workload::abandon() {
-  each_at_work([this](const handler::Item& item) {
-    abandoned(ledger_.offset_of(item.sequence), item.attempt, nullptr);
-  });
+std::uint64_t Workload::abandon(bool running) {
+  if (running)
+    each_at_work([this](const handler::Item& item) {
+      abandon(ledger_.offset_of(item.sequence), item.attempt, nullptr);
+    });
+  return abandoned_;
 }
 
-void Workload::abandoned(std::int64_t offset, std::uint32_t attempt, const kafka::Record* record) {
+void Workload::abandon(std::int64_t offset, std::uint32_t attempt, const kafka::Record* record) {
   ++abandoned_;
   telemetry::warn("abandoned", {{"topic", id_.partition.topic},
                                 {"partition", id_.partition.partition},
@@ -351,7 +344,7 @@ void Workload::abandoned(std::int64_t offset, std::uint32_t attempt, const kafka
 
 /// Holds follow the limit: a lane takes no more than fits its workers and its queue.
 void Workload::follow_settings() {
-  const auto most = most_workers();
+  const auto most = limits().workers;
   const auto limit = stage_.adaptive == nullptr ? most : std::min(most, stage_.adaptive->limit());
   const auto now = pool_->limits();
   if (now.workers != limit || now.queue != stage_.settings.queue) pool_->resize(limit, stage_.settings.queue);

@@ -62,13 +62,12 @@ class Workload {
   std::uint32_t run_limit() const;
 
   /// An empty batch, to be filled and then added or put back.
-  BatchPtr new_batch() { return new_batch(line_); }
-  BatchPtr new_batch(Line& line);
+  BatchPtr new_batch();
   void put_back(BatchPtr batch) { spare_.push_back(std::move(batch)); }
-  /// Adds new records; those that have to wait for their key leave the batch.
-  void add(BatchPtr batch);
+  /// Adds records. Those that have to wait for their key leave the batch, unless they are `admitted`.
+  void add(BatchPtr batch, bool admitted = false);
   /// Runs a record that has left its batch: a record that failed or was withheld. The record does not wait
-  /// for a place among new records.
+  /// for a place among new records. If it leaves for a topic, it becomes what it was when it was read.
   void run_alone(handler::Item item) { run_alone(std::move(item), line_); }
   void run_alone(handler::Item item, Line& line);
   /// Runs records that are not new to the lane, in their order.
@@ -86,9 +85,6 @@ class Workload {
     longest_slice_ = records;
     slice_ = std::min(slice_, records);
   }
-  /// Whether the pool had rejected records when note_rejection() was called last.
-  bool was_rejected() const { return rejected_; }
-  void note_rejection() { rejected_ = next() != nullptr; }
   /// Whether no record is in the pool.
   bool none_at_work() const { return in_pool_ == 0; }
 
@@ -96,14 +92,9 @@ class Workload {
   void collect(std::vector<handler::Finished>& into);
   /// Whether the batch belongs to this life of the ledger.
   bool current(const WorkBatch& batch) const { return batch.life == life_; }
-  /// The pool has finished records of the batch. Returns true if all are finished; recycle() is next.
-  bool left_pool(WorkBatch& batch, std::uint32_t count) {
-    in_pool_ -= count;
-    return finish(batch, count);
-  }
-  void recycle(WorkBatch& batch);
-  /// Claims that last too long (pool::Overdue).
-  std::vector<pool::Overdue> overdue() { return pool_->overdue(); }
+  /// Records of the batch are finished, or go on elsewhere; `in_pool`: the pool had taken them. After the
+  /// last ones, the batch is used for others.
+  void finish(WorkBatch& batch, std::uint32_t count, bool in_pool = true);
   /// `count` records of the claim were taken out of it; at least one is left.
   void leave_early(const pool::Claim& claim, std::uint32_t count);
   /// The running records of this key are complete; the next ones of the key go on.
@@ -124,22 +115,20 @@ class Workload {
   /// Asks the running records to stop, and gives back the rest. Those that fail now are abandoned.
   void cancel();
   bool cancelled() const { return cancelled_; }
-  /// No record begins any more.
-  void close();
   /// The log was replaced by another one: drops what the pool has not taken, and the rest when it finishes.
   void start_over();
-  /// Logs the records that workers have and have not answered.
-  void abandon();
+  /// Returns the number of abandoned records. `running`: those that workers have and have not answered are
+  /// abandoned now, and logged.
+  std::uint64_t abandon(bool running);
   /// Logs one abandoned record.
-  void abandoned(std::int64_t offset, std::uint32_t attempt, const kafka::Record* record);
-  std::uint64_t abandoned() const { return abandoned_; }
+  void abandon(std::int64_t offset, std::uint32_t attempt, const kafka::Record* record);
   bool join(Deadline deadline) { return pool_->join(deadline) && execution_.left(); }
 
   /// Checks the deadlines of running records.
   void tick(TimePoint now);
   bool idle() const { return batches_.empty(); }
-  /// If `eager`, every finished claim signals the loop.
-  void set_eager(bool eager) { execution_.set_eager(eager); }
+  /// If `eager`, or while records wait for their key, every finished claim signals the loop.
+  void set_eager(bool eager) { execution_.set_eager(eager || keys_.waiting() > 0); }
   /// How many records may call the downstream now.
   std::uint32_t downstream_room(Line& line, TimePoint now) {
     return line.downstream().room(&execution_, now, line.attempts().only_suspects());
@@ -160,8 +149,7 @@ class Workload {
     const auto measured = service_time();
     return measured > Duration::zero() ? measured : line_.downstream().service_time();
   }
-  const pool::Pool& pool() const { return *pool_; }
-  pool::Pool& own_pool() { return *pool_; }
+  pool::Pool& pool() const { return *pool_; }
   /// Looks at every running record. Only fields that the loop alone writes may be read.
   template <class Look>
   void each_at_work(Look look) const {
@@ -174,11 +162,8 @@ class Workload {
   }
 
  private:
-  bool finish(WorkBatch& batch, std::uint32_t count);
   std::uint64_t unbegun(const pool::Snapshot& snapshot) const;
-  std::uint32_t most_workers() const;
   pool::Limits limits() const;
-  void enqueue(BatchPtr batch);
   void run_again(std::vector<handler::Item> items, Line& line, bool sequential, bool failed);
   pool::Turn turn_of(handler::Route route, bool failed) const;
   void apply_order(WorkBatch& batch);
@@ -208,8 +193,7 @@ class Workload {
   std::size_t longest_slice_;
   std::uint64_t in_pool_ = 0;
   std::uint64_t bytes_ = 0;
-  std::uint64_t life_ = 0;  // counts start_over(): batches of an earlier life are dropped
-  bool rejected_ = false;
+  std::uint64_t life_ = 0;   // counts start_over(): batches of an earlier life are dropped
   bool gives_back_ = false;  // no record begins any more
   bool drains_ = false;
   bool cancelled_ = false;

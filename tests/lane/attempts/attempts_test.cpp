@@ -357,11 +357,11 @@ TEST_CASE("the wish to skip a record holds for all of its sub-jobs, until the re
   Attempted test;
   CHECK(test.attempts->skip(1, "not wanted").answer == Skip::when_it_fails);
   for (int sub_job = 0; sub_job < 2; ++sub_job) {
-    test.attempts->forget_wishes();
+    test.attempts->tick(test.now);
     CHECK(test.fail(Attempted::record(1), Outcome::retry("no")));
   }
   test.ledger.complete(1);
-  test.attempts->forget_wishes();
+  test.attempts->tick(test.now);
   CHECK_FALSE(test.fail(Attempted::record(1), Outcome::retry("no")));
 }
 

@@ -45,7 +45,7 @@ struct TakingLane {
   }
   /// Takes a run into a new batch.
   Take run(const RateLimiter::Room& allowed = {}) {
-    batch = stages->new_batch();
+    batch = stages->all().front()->workload().new_batch();
     return intake->run(source, *batch, allowed, now);
   }
   TakenOffsets taken() const {

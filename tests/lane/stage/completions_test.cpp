@@ -34,7 +34,7 @@ struct Completed : OneStage {
   void collect() { completions->collect(now); }
   /// A drain; `finish`: the records that have not begun run, too.
   void drain(bool finish) { workload->drain(finish, std::chrono::hours(1)); }
-  bool waits(std::int64_t offset) const {
+  bool waits(std::int64_t offset) {
     bool found = false;
     line->attempts().waiting().each([&](const auto& item) { found = found || item.offset() == offset; });
     return found;
@@ -385,7 +385,7 @@ TEST_CASE(
   test.collect();
   CHECK(test.workload->drains());
   CHECK(test.ledger.done() == 1);
-  CHECK(test.workload->abandoned() == 1);
+  CHECK(test.workload->abandon(false) == 1);
   CHECK(test.log.lines({"abandoned", "offset=41", "epoch=7", "attempt=1"}) == 1);
   test.check_empty();
 }

@@ -27,7 +27,7 @@ struct StageAlone : StageSurroundings {
       if (!*made) continue;
       (*made)->close();
       end_tasks();
-      CHECK((*made)->join(Deadline::in(seconds(60))));
+      for (const auto& work : (*made)->works()) CHECK(work->workload.join(Deadline::in(seconds(60))));
     }
     CHECK(downstream.running() == 0);
   }
@@ -69,9 +69,12 @@ struct StageAlone : StageSurroundings {
     } while (of.feed(now));
   }
   void submit() { submit(*first); }
+  void collect(Stage& of) {
+    for (const auto& work : of.works()) work->completions.collect(now);
+  }
   void finish_one() {
     handler.answer({Outcome::done()});
-    first->collect(now);
+    collect(*first);
   }
 
   NextStages onward;
@@ -170,7 +173,7 @@ TEST_CASE_METHOD(StageAlone, "a record that its subscriber has not taken for too
   submit();
   REQUIRE(forward.tasks() == 1);  // to the dead-letter topic
   forward.answer({Outcome::done()});
-  first->collect(now);
+  collect(*first);
   CHECK(ledger.is_incomplete(0));
   CHECK_FALSE(ledger.is_incomplete(1));
 }
@@ -189,7 +192,7 @@ TEST_CASE_METHOD(StageAlone, "a stage is not fed while the next one is crowded")
   CHECK(first->workload().in_pool() == 0);
   for (int i = 0; i < 2; ++i) {
     handler.answer({Outcome::done()});
-    next->collect(now);
+    collect(*next);
     submit(*next);
   }
   REQUIRE_FALSE(next->crowded());
@@ -216,16 +219,13 @@ TEST_CASE_METHOD(StageAlone, "a stage begins as many records as there is memory 
   take(0, 10);
   const auto* pending = first->workload().next();
   REQUIRE(pending != nullptr);
-  first->begin_turn();
   CHECK(first->most_to_begin(*pending, 1000) == 4);  // nothing is known: as many as workers
   first->note_results(300);
   CHECK(first->most_to_begin(*pending, 1000) == 3);
-  CHECK_FALSE(first->waits_for_memory());
   CHECK(first->most_to_begin(*pending, 600) == 2);
   CHECK(first->most_to_begin(*pending, 100) == 1);  // alone, because no stage further on would free memory
   next->take(record(10), now);
   CHECK(first->most_to_begin(*pending, 100) == 0);
-  CHECK(first->waits_for_memory());
 }
 
 TEST_CASE_METHOD(StageAlone,
@@ -237,13 +237,13 @@ TEST_CASE_METHOD(StageAlone,
   REQUIRE(first->waiting() == 2);
   first->begin_drain(false, Duration::zero(), 0, now);
   CHECK(first->waiting() == 0);
-  CHECK_FALSE(first->drained());
+  CHECK_FALSE(first->workload().drained());
   take(3, {"bolt"});
   CHECK(first->waiting() == 0);
   CHECK(first->workload().next() == nullptr);
   handler.answer({Outcome::retry("too late")});
-  first->collect(now);
-  CHECK(first->drained());
+  collect(*first);
+  CHECK(first->workload().drained());
   CHECK(first->lines()[1]->attempts().waiting().size() == 0);  // the next owner gets the record
   CHECK(ledger.done() == 0);
 }
@@ -256,7 +256,7 @@ TEST_CASE_METHOD(StageAlone, "another log drops what waits, and what runs finish
   first->start_over();
   CHECK(first->waiting() == 0);
   handler.answer({Outcome::done()});
-  first->collect(now);
+  collect(*first);
   CHECK(ledger.done() == 0);
 }
 
@@ -266,6 +266,5 @@ TEST_CASE_METHOD(StageAlone, "records that still run at the end are abandoned, a
   submit();
   first->cancel();
   first->close();
-  first->abandon();
-  CHECK(first->abandoned() == 1);  // the two in the queue are given back
+  CHECK(first->workload().abandon(true) == 1);  // the two in the queue are given back
 }

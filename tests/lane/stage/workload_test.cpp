@@ -24,7 +24,7 @@ struct Worked : OneStage {
       const auto& range = each.claim.range;
       auto& batch = batch_of(range);
       if (workload->current(batch) && workload->ordered()) release(batch, range);
-      if (workload->left_pool(batch, range.count())) workload->recycle(batch);
+      workload->finish(batch, range.count());
     }
   }
   void release(const WorkBatch& batch, const pool::Range& range) {
@@ -64,8 +64,6 @@ TEST_CASE("the pool takes as many records as there are workers and places, and r
   test.begin();
   test.add(40, 5);
   CHECK_FALSE(test.submit());
-  test.workload->note_rejection();
-  CHECK(test.workload->was_rejected());
   CHECK(test.workload->in_pool() == 3);
   CHECK(test.workload->records() == 5);
   REQUIRE(test.workload->next() != nullptr);
@@ -278,7 +276,7 @@ TEST_CASE("a cancelled workload asks the running records to stop, and keeps no o
 TEST_CASE("a closed workload begins no record") {
   Worked test;
   test.begin();
-  test.workload->close();
+  test.workload->pool().close();
   test.add(40, 1);
   CHECK_FALSE(test.submit());
   CHECK(test.workload->in_pool() == 0);
@@ -313,8 +311,7 @@ TEST_CASE("abandoned records are those that workers have not answered") {
   test.add(40, 4);
   REQUIRE(test.submit());
   test.finish_oldest();
-  test.workload->abandon();
-  CHECK(test.workload->abandoned() == 2);
+  CHECK(test.workload->abandon(true) == 2);
   CHECK(test.log.lines({"abandoned", "topic=orders partition=3", "offset=41", "epoch=7"}) == 1);
   CHECK(test.log.lines({"abandoned", "offset=42"}) == 1);
   CHECK(test.log.lines({"abandoned"}) == 2);
