@@ -335,10 +335,8 @@ bool Pool::join(Deadline deadline) {
     closed_ = true;
     ending_ = true;
     wake_all();
-    while (!ended()) {
-      if (deadline.passed()) return false;
-      ended_.wait_until(mutex_, deadline.at);
-    }
+    while (!ended())
+      if (!ended_.wait_until(mutex_, deadline.at) && !ended()) return false;
     left = threads_.take_left();
   }
   for (auto& thread : left) thread.join();
