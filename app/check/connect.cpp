@@ -153,7 +153,7 @@ Result<Cluster> BrokerQuestions::ask() {
                  .known = true};
 }
 
-Answers ask_handler(const config::Config& config, const config::Pool& pool) {
+Answers ask_handler(const config::Config& config, const config::PoolSettings& pool) {
   const auto of = pool.named() ? " of the pool " + pool.name : "";
   const auto reached = handler::reach(config.handler_of(pool), BrokerQuestions::patience(config));
   if (reached) return {*reached ? "  handler" + of + ": " + **reached + '\n' : "", std::nullopt};

@@ -20,7 +20,7 @@ namespace {
 
 using config::Config;
 using config::counted;
-using config::Pool;
+using config::PoolSettings;
 
 constexpr Duration after_drain = seconds(5);
 
@@ -41,7 +41,7 @@ std::string basis(const Cluster& cluster) {
 }
 
 /// " of resize", or empty without named pools.
-std::string of(const Pool& pool) { return pool.named() ? " of " + pool.name : ""; }
+std::string of(const PoolSettings& pool) { return pool.named() ? " of " + pool.name : ""; }
 
 /// The programs that handlers start, by their absolute paths.
 std::string programs(const Config& config) {
@@ -137,7 +137,7 @@ std::string failures(const Config& config) {
          later_attempts(config) + "the record goes to " + config.dead_letter.topic + "\n";
 }
 
-std::string outage(const config::Breaker& breaker, const std::string& held) {
+std::string outage(const config::BreakerSettings& breaker, const std::string& held) {
   if (breaker.failures == 0)
     return "not recognised (breaker.failures: 0); each failure counts as an attempt of its record\n";
   return "when " + count(breaker.failures, "record fails", "different records fail") +
@@ -171,7 +171,7 @@ std::string drains(const Config& config) {
 }
 
 /// The texts that lead to the pool: "gold, free-*, every other record".
-std::string texts_of(const Config& config, const Pool& pool) {
+std::string texts_of(const Config& config, const PoolSettings& pool) {
   const auto& route = config.route;
   if (!route.by.enabled()) return "every record";
   if (route.by.kind == config::Selector::Kind::round_robin) {
@@ -187,14 +187,14 @@ std::string texts_of(const Config& config, const Pool& pool) {
 }
 
 /// "load → resize → store (gathers) → finished"
-std::string stages_from(const Config& config, const Pool* pool) {
+std::string stages_from(const Config& config, const PoolSettings* pool) {
   std::string text;
   for (; pool != nullptr; pool = find_pool(config, pool->then))
     text += pool->name + (pool->gather ? " (gathers) → " : " → ");
   return text + "finished";
 }
 
-std::string workers_of(const Pool& pool) {
+std::string workers_of(const PoolSettings& pool) {
   if (pool.adaptive.enabled())
     return std::to_string(pool.adaptive.min) + " to " + counted(pool.workers, "running record") +
            " in the process, as many as the downstream can take,";
@@ -217,7 +217,7 @@ std::string each_of(const config::Each& each) {
   return "; for each " + config::print_selector(each.by) + " at most " + limits_of(each.rate, limits);
 }
 
-std::string limits_of(const Config& config, const Pool& pool) {
+std::string limits_of(const Config& config, const PoolSettings& pool) {
   auto text = std::string(handler_of(config.handler_of(pool)).name) + ", " + workers_of(pool) + " and " +
               std::to_string(pool.queue) + " queued";
   if (pool.retry_workers > 0) text += ", and " + std::to_string(pool.retry_workers) + " that run again";
@@ -263,10 +263,10 @@ std::string memory_of_compressed(const kafka::FetchLimits& fetch, bool by_decomp
 std::string record_path(const Config& config) {
   if (!stages_of(config).front().named()) return "";
   std::vector<std::pair<std::string, std::string>> paths;
-  for (const Pool* pool : entrances(config))
+  for (const PoolSettings* pool : entrances(config))
     paths.emplace_back(texts_of(config, *pool), stages_from(config, pool));
   std::vector<std::pair<std::string, std::string>> pools;
-  for (const Pool& pool : config.pools) pools.emplace_back(pool.name, limits_of(config, pool));
+  for (const PoolSettings& pool : config.pools) pools.emplace_back(pool.name, limits_of(config, pool));
   const auto& by = config.route.by;
   return "path of a record" + (by.enabled() ? ", by " + config::print_selector(by) : "") + ":\n" +
          aligned(paths, " → ") + "pools of each partition:\n" + aligned(pools, "  ");

@@ -40,8 +40,8 @@ struct Load {
   std::uint64_t cores = 1;  ///< of an instance
   std::uint64_t backlog = 0;
   std::uint64_t record_bytes = 1024;  ///< key and value, on average
-  Duration drain = config::Lanes{}.drain;
-  std::uint64_t memory = config::Lanes{}.memory;
+  Duration drain = config::LaneSettings{}.drain;
+  std::uint64_t memory = config::LaneSettings{}.memory;
   std::optional<Running> running;
   bool measured_well = true;  ///< or the rate was given
   /// Records per second by which the backlog was measured to shrink (negative: to grow). nullopt if the load

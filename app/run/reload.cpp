@@ -8,7 +8,7 @@ namespace laneway::app {
 namespace {
 
 using Answer = service::ControlAnswer;
-using Changes = std::vector<config::Change>;
+using Changes = std::vector<config::SettingChange>;
 
 constexpr std::size_t most_logged = 50;
 

@@ -32,13 +32,13 @@ config::Config with_handler(const Options& options, config::HandlerSettings hand
 
 config::Config with_bulkheads(const Options& options) {
   auto config = configuration(options, milliseconds(10));
-  config::Pool other;
+  config::PoolSettings other;
   other.name = "other";
   config::SimulateSettings work;
   work.sleep.p50 = options.healthy ? Duration::zero() : Duration(std::chrono::hours(24));
   work.timeout = std::chrono::hours(25);
   other.handler = work;
-  config::Pool counted;
+  config::PoolSettings counted;
   counted.name = counted_pool;
   config.pools = {other, counted};
   config.route.by = {config::Selector::Kind::key, ""};

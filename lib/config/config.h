@@ -22,7 +22,7 @@ enum class Order : std::uint8_t { none, key, partition };
 enum class NullKeys : std::uint8_t { unordered, ordered };
 enum class DrainQueued : std::uint8_t { finish, give_back };  // `finish`, `return` in the file
 
-struct Lanes {
+struct LaneSettings {
   Order order = Order::none;
   NullKeys null_keys = NullKeys::unordered;
   std::uint64_t memory = 256ULL << 20;
@@ -35,7 +35,7 @@ struct Lanes {
 
 enum class LedgerPolicy : std::uint8_t { hold, dead_letter };
 /// The oldest unfinished record of a partition, which holds back the commits of the partition.
-struct Ledger {
+struct LedgerSettings {
   Duration max_age = std::chrono::minutes(10);  ///< 0 means no limit
   LedgerPolicy policy = LedgerPolicy::hold;
 };
@@ -69,7 +69,7 @@ struct Retry {
 /// Names of the headers with a dead letter's origin and reason.
 enum class DeadLetterHeaders : std::uint8_t { spring, connect };
 
-struct DeadLetter {
+struct DeadLetterSettings {
   /// "{topic}" stands for the record's own topic. Empty if not configured: a record that fails is retried
   /// forever.
   std::string topic;
@@ -81,7 +81,7 @@ struct DeadLetter {
 };
 inline constexpr const char* default_dead_letter_topic = "{topic}-dlt";
 
-struct Journal {
+struct JournalSettings {
   std::string file;  ///< empty if not configured
 };
 
@@ -127,23 +127,25 @@ struct Config {
   Duration start_deadline = seconds(60);
   /// Allows brokers whose identity is not checked, and unsecured tokens.
   bool allow_insecure = false;
-  Lanes lanes;
-  Route route;
+  LaneSettings lanes;
+  RouteSettings route;
   /// By lanes.workers, lanes.queue and breaker: the defaults of named pools, and the only stage without them.
-  Pool unnamed;
-  std::vector<Pool> pools;  ///< the named pools; stages_of() has those that records go through
+  PoolSettings unnamed;
+  std::vector<PoolSettings> pools;  ///< the named pools; stages_of() has those that records go through
   Commit commit;
-  Ledger ledger;
+  LedgerSettings ledger;
   Rate rate;  ///< of the process
   Retry retry;
-  DeadLetter dead_letter;
-  Journal journal;
+  DeadLetterSettings dead_letter;
+  JournalSettings journal;
   Admin admin;
   Log log;
   Trace trace;
 
   /// The settings of the handler that does the work of `pool`.
-  const HandlerSettings& handler_of(const Pool& pool) const { return pool.handler ? *pool.handler : handler; }
+  const HandlerSettings& handler_of(const PoolSettings& pool) const {
+    return pool.handler ? *pool.handler : handler;
+  }
   bool topics_by_pattern() const { return !topics.empty() && topics.front().starts_with('^'); }
   /// Of all topics that are listed by name; empty if no delays are configured.
   std::vector<std::string> retry_topics() const {

@@ -14,7 +14,7 @@ struct Rate {
   Duration burst = seconds(1);  ///< after an idle time, the amount of this time may start at once
 };
 
-struct Breaker {
+struct BreakerSettings {
   std::uint32_t failures = 5;  ///< 0 disables the breaker
   Duration window = seconds(30);
   Duration probe = seconds(5);

@@ -71,12 +71,12 @@ void resolve_files(Config& config, const Settings& settings, const Expected& exp
   place.folder = std::filesystem::path(source.file).parent_path().string();
   if (const auto path = source.environment.find("PATH"); path != source.environment.end())
     place.path = path->second;
-  const auto resolve = [&](HandlerSettings& handler, const Pool& pool) {
+  const auto resolve = [&](HandlerSettings& handler, const PoolSettings& pool) {
     RuleContext rules(config, pool, settings, expected, problems);
     if (const auto files = handler_of(handler).resolve) files(handler, place, rules);
   };
   resolve(config.handler, config.unnamed);
-  for (Pool& pool : config.pools)
+  for (PoolSettings& pool : config.pools)
     if (pool.handler) resolve(*pool.handler, pool);
 }
 

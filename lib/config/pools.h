@@ -14,14 +14,14 @@
 namespace laneway::config {
 
 /// How a number of workers adapts itself to its downstream; `none`: it is fixed.
-enum class LimitAlgorithm : std::uint8_t { none, aimd, vegas, gradient };
+enum class AdaptiveAlgorithm : std::uint8_t { none, aimd, vegas, gradient };
 
-struct AdaptiveLimit {
-  LimitAlgorithm algorithm = LimitAlgorithm::none;
+struct AdaptiveLimitSettings {
+  AdaptiveAlgorithm algorithm = AdaptiveAlgorithm::none;
   std::uint32_t min = 1;  ///< the maximum is `workers`
 
-  bool operator==(const AdaptiveLimit&) const = default;
-  bool enabled() const { return algorithm != LimitAlgorithm::none; }
+  bool operator==(const AdaptiveLimitSettings&) const = default;
+  bool enabled() const { return algorithm != AdaptiveAlgorithm::none; }
 };
 
 /// Where the text that decides about a record is found.
@@ -33,7 +33,7 @@ struct Selector {
     header,       ///< `name`: of the header
     value,        ///< `name`: a JSON pointer (RFC 6901) into the value
     part,         ///< the id of the sub-job (handler/outcome.h)
-    round_robin,  ///< no text decides: the pools of a Route are taken in turn
+    round_robin,  ///< no text decides: the pools of a RouteSettings are taken in turn
   };
   Kind kind = Kind::none;
   std::string name;
@@ -43,7 +43,7 @@ struct Selector {
 };
 
 /// Which pool a record goes to first.
-struct Route {
+struct RouteSettings {
   struct Row {
     std::string text;  ///< the whole text, or its beginning if `prefix`; empty if the pools are taken in turn
     bool prefix = false;
@@ -66,10 +66,10 @@ struct Each {
   Duration longest_wait{};
 };
 
-struct Pool {
+struct PoolSettings {
   std::string name;
   std::uint32_t workers = 8;  ///< of one lane; with `adaptive`, the most in the process
-  AdaptiveLimit adaptive;
+  AdaptiveLimitSettings adaptive;
   std::uint32_t queue = 256;  ///< of one lane
   std::uint32_t total = 0;    ///< the most records that run at once in the process; 0: no limit
   std::uint32_t retry_workers =
@@ -78,7 +78,7 @@ struct Pool {
       helps;  ///< pools whose records idle workers of this pool run, the first ones first
   Duration longest_wait = seconds(5);  ///< with `helps`: a record that has waited so long goes before those
   std::optional<HandlerSettings> handler;  ///< nullopt: the service's handler
-  Breaker breaker;
+  BreakerSettings breaker;
   Rate rate;  ///< of the pool, in the process
   Each each;
   std::string then;     ///< the pool that gets the results of this one; empty: the record is finished here

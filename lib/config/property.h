@@ -84,9 +84,10 @@ struct ScopeOf {
   Pool& pool;
   Handler& handler;
 };
-using Scope = ScopeOf<Config, Pool, HandlerSettings>;
-struct ConstScope : ScopeOf<const Config, const Pool, const HandlerSettings> {
-  ConstScope(const Config& config, const Pool& pool) : ScopeOf{config, pool, config.handler_of(pool)} {}
+using Scope = ScopeOf<Config, PoolSettings, HandlerSettings>;
+struct ConstScope : ScopeOf<const Config, const PoolSettings, const HandlerSettings> {
+  ConstScope(const Config& config, const PoolSettings& pool)
+      : ScopeOf{config, pool, config.handler_of(pool)} {}
   ConstScope(const Config& config) : ConstScope(config, config.unnamed) {}  // NOLINT: the service
 };
 

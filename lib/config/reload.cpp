@@ -12,13 +12,13 @@ namespace {
 constexpr Reload pools_at_start = Reload::restart("the pools are created with the lanes");
 
 /// If only a secret differs, both are printed the same.
-Change change(std::string key, std::string before, std::string after, Reload reload) {
+SettingChange change(std::string key, std::string before, std::string after, Reload reload) {
   if (before == after) before += before.empty() ? "(a secret)" : " (with another secret)";
   return {std::move(key), std::move(before), std::move(after), std::string(reload.restart_reason())};
 }
 
-Change change_of(const Property& property, std::string key, const ConstScope& before,
-                 const ConstScope& after) {
+SettingChange change_of(const Property& property, std::string key, const ConstScope& before,
+                        const ConstScope& after) {
   auto found = change(std::move(key), property.print(before), property.print(after), property.reload);
   if (property.restart_for && found.restart.empty()) found.restart = property.restart_for(before, after);
   return found;
@@ -29,7 +29,7 @@ std::string shown(const ClientSetting* setting) {
   return setting->secret ? "\"*****\"" : yaml_scalar(setting->value);
 }
 
-void add_client_keys(const Config& before, const Config& after, std::vector<Change>& found) {
+void add_client_keys(const Config& before, const Config& after, std::vector<SettingChange>& found) {
   const auto find = [](const Config& config, const std::string& key) {
     const auto entry = config.kafka.find(key);
     return entry == config.kafka.end() ? nullptr : &entry->second;
@@ -44,7 +44,8 @@ void add_client_keys(const Config& before, const Config& after, std::vector<Chan
   }
 }
 
-void add_handler_changes(const ConstScope& before, const ConstScope& after, std::vector<Change>& found) {
+void add_handler_changes(const ConstScope& before, const ConstScope& after,
+                         std::vector<SettingChange>& found) {
   const auto scope = before.pool.scope();
   const std::string name(handler_of(before.handler).name);
   const std::string new_name(handler_of(after.handler).name);
@@ -54,7 +55,7 @@ void add_handler_changes(const ConstScope& before, const ConstScope& after, std:
       found.push_back(change_of(property, scope + property.name, before, after));
 }
 
-void add_pool_changes(const Config& before, const Config& after, std::vector<Change>& found) {
+void add_pool_changes(const Config& before, const Config& after, std::vector<SettingChange>& found) {
   const auto list = [](const Config& config) { return "[" + join(names_of(config.pools), ", ") + "]"; };
   if (list(before) != list(after))
     return found.push_back(change("pools", list(before), list(after), pools_at_start));
@@ -70,8 +71,8 @@ void add_pool_changes(const Config& before, const Config& after, std::vector<Cha
 
 }  // namespace
 
-std::vector<Change> changes(const Config& before, const Config& after) {
-  std::vector<Change> found;
+std::vector<SettingChange> changes(const Config& before, const Config& after) {
+  std::vector<SettingChange> found;
   add_client_keys(before, after, found);
   if (uses_own_handler(before) && uses_own_handler(after)) add_handler_changes(before, after, found);
   for (const Property& property : properties()) {
@@ -82,12 +83,12 @@ std::vector<Change> changes(const Config& before, const Config& after) {
   return found;
 }
 
-std::string Change::text() const {
+std::string SettingChange::text() const {
   const auto said = [](const std::string& value) { return value.empty() ? "(not set)" : value; };
   return key + ": " + said(before) + " → " + said(after);
 }
 
-std::string needs_restart(const std::vector<Change>& changes) {
+std::string needs_restart(const std::vector<SettingChange>& changes) {
   std::string text;
   for (const auto& change : changes)
     if (!change.restart.empty()) text += change.text() + ": needs a restart: " + change.restart + "\n";

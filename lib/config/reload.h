@@ -12,7 +12,7 @@
 
 namespace laneway::config {
 
-struct Change {
+struct SettingChange {
   std::string key;
   std::string before;   ///< as YAML in one line, without secrets; empty if it was not set
   std::string after;    ///< the same
@@ -23,9 +23,9 @@ struct Change {
 };
 
 /// In the order of the schema, the client library's keys first.
-std::vector<Change> changes(const Config& before, const Config& after);
+std::vector<SettingChange> changes(const Config& before, const Config& after);
 
 /// One line for each change that needs a restart, with its reason; empty if no change needs one.
-std::string needs_restart(const std::vector<Change>& changes);
+std::string needs_restart(const std::vector<SettingChange>& changes);
 
 }  // namespace laneway::config

@@ -46,10 +46,10 @@ class Content {
   std::optional<std::string> text_at(const std::string& pointer) const;
   /// The same, or the digits of a whole number of up to 64 bits.
   std::optional<std::string> text_or_number_at(const std::string& pointer) const;
-  /// The text that decides about the record: the pool that it goes to (config::Route), the subscriber whose
-  /// limits apply to it (config::Each). `part`: the id of its sub-job. nullopt if the record has no such key,
-  /// header, text or number at the place in the value, or part. Of several headers with the name, the last
-  /// one counts.
+  /// The text that decides about the record: the pool that it goes to (config::RouteSettings), the subscriber
+  /// whose limits apply to it (config::Each). `part`: the id of its sub-job. nullopt if the record has no
+  /// such key, header, text or number at the place in the value, or part. Of several headers with the name,
+  /// the last one counts.
   std::optional<std::string> selected(const config::Selector& selector, std::string_view part) const;
   /// The id of the sub-job that the record comes back for, from a retry topic or a dead-letter topic; empty
   /// if every sub-job of the record is wanted.

@@ -31,7 +31,7 @@ enum class Cause : std::uint8_t {
   local,      ///< This process could not try: it has run out of descriptors, threads or memory.
 };
 
-/// One result of a record's work, for the pool that is next (config::Pool::then). Several results are
+/// One result of a record's work, for the pool that is next (config::PoolSettings::then). Several results are
 /// sub-jobs: the record is finished when all of them are.
 struct Part {
   /// Names the sub-job: for the journal, for subscribers (config::Each), and for a failed sub-job that comes

@@ -68,7 +68,7 @@ struct FailureHistory {
 
 class Gathering;
 
-/// How far a record has come on its way through several pools (config::Pool::then); see
+/// How far a record has come on its way through several pools (config::PoolSettings::then); see
 /// lane/stage/between_stages.h.
 struct Progress {
   /// The record as it was read; empty while `record` is that record.

@@ -31,7 +31,7 @@ Reached optional(Result<std::string> reached) {
 /// The pool whose handler is made or checked.
 struct Asked {
   const config::Config& config;
-  const config::Pool& pool;
+  const config::PoolSettings& pool;
 };
 
 /// The parameters of find_output_topics().
@@ -181,7 +181,7 @@ Libraries libraries_of(const std::variant<Settings...>*) {
 
 }  // namespace
 
-Made make_handler(const config::Config& config, const config::Pool& pool) {
+Made make_handler(const config::Config& config, const config::PoolSettings& pool) {
   const Asked asked{config, pool};
   return ask_row(config.handler_of(pool),
                  [&](auto row, const auto& settings) { return row.make(settings, asked); });

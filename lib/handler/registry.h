@@ -24,7 +24,7 @@ namespace laneway::handler {
 
 /// The handler of `pool`, which is one of the stages of `config`. Errors have kind configuration, and name
 /// the key or the system's reason.
-Result<std::unique_ptr<Handler>> make_handler(const config::Config& config, const config::Pool& pool);
+Result<std::unique_ptr<Handler>> make_handler(const config::Config& config, const config::PoolSettings& pool);
 
 /// Checks the settings of all handlers, those of named pools too, without side effects: no handler is made,
 /// no code of the user runs, no server is contacted, and a transactional service with the same id continues.

@@ -24,7 +24,7 @@ class HoldRules {
  public:
   /// The limits and the members that can hold a lane, and those that are informed of a hold.
   struct Members {
-    const config::Lanes& lanes;
+    const config::LaneSettings& lanes;
     const MemoryPlan& memory;
     LaneState& state;
     const Ledger& ledger;

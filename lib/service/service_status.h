@@ -34,12 +34,12 @@ struct ServiceStatus {
   std::vector<LaneFacts> lanes;
   std::vector<PoolStatus> pools;  ///< named pools; empty without any
   Readiness readiness;
-  config::Lanes settings;
-  std::uint32_t workers = config::Pool{}.workers;  ///< lanes.workers
-  std::uint32_t queue = config::Pool{}.queue;      ///< lanes.queue
-  std::uint32_t cores = 1;                         ///< processor cores that the process may use
-  Duration processor{};                            ///< processor time that it has used
-  std::vector<std::string> advice;                 ///< what to change, a line each (advice.h)
+  config::LaneSettings settings;
+  std::uint32_t workers = config::PoolSettings{}.workers;  ///< lanes.workers
+  std::uint32_t queue = config::PoolSettings{}.queue;      ///< lanes.queue
+  std::uint32_t cores = 1;                                 ///< processor cores that the process may use
+  Duration processor{};                                    ///< processor time that it has used
+  std::vector<std::string> advice;                         ///< what to change, a line each (advice.h)
 };
 
 }  // namespace laneway::service

@@ -25,7 +25,7 @@ Config config_of(const std::string& text, const std::vector<std::string>& sets =
   return *result.config;
 }
 
-std::vector<Change> changes_by(const std::string& text, const std::vector<std::string>& sets) {
+std::vector<SettingChange> changes_by(const std::string& text, const std::vector<std::string>& sets) {
   return changes(config_of(text), config_of(text, sets));
 }
 

@@ -36,7 +36,7 @@ struct RuledLane {
 
   TimePoint now{seconds(1000)};
   StoredCommit start;
-  config::Lanes lanes;
+  config::LaneSettings lanes;
   MemoryPlan memory;
   LaneContext context;
   LaneId id{{"orders", 3}, 7};

@@ -378,7 +378,7 @@ TEST_CASE("a service has every metric of the table, with its labels") {
   World world(1);
   REQUIRE(world.cluster->create_topic("orders-dlt", 1));
   world.config.dead_letter.topic = "{topic}-dlt";
-  world.config.unnamed.adaptive = {config::LimitAlgorithm::vegas, 1};
+  world.config.unnamed.adaptive = {config::AdaptiveAlgorithm::vegas, 1};
   world.config.journal.file = "/dev/null";
   world.produce(1);
   const auto service = world.started([](const handler::Attempt&) { return Outcome::reject("of no use"); });

@@ -123,7 +123,7 @@ bool Play::build() {
 
 void Play::set_pools(config::Config& config) const {
   if (story_.pools == Pools::none) return;
-  config::Pool first, second;
+  config::PoolSettings first, second;
   first.name = "first";
   second.name = "second";
   first.workers = second.workers = story_.workers;

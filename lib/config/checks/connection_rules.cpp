@@ -59,7 +59,7 @@ std::string server_problem(std::string_view server, const std::string& protocol)
   return is_port(server.substr(colon + 1), 1) ? "" : shown + " has no port from 1 to 65535 after the colon";
 }
 
-void check_servers(const Connection& connection, std::vector<ConnectionProblem>& problems) {
+void check_servers(const ConnectionSettings& connection, std::vector<ConnectionProblem>& problems) {
   const auto given = connection.own.find("bootstrap.servers");
   if (given == connection.own.end()) return;
   bool any = false;
@@ -77,7 +77,7 @@ void check_servers(const Connection& connection, std::vector<ConnectionProblem>&
                         "expected HOST:PORT, several separated by commas"});
 }
 
-void check_protocol(const Connection& connection, std::vector<ConnectionProblem>& problems) {
+void check_protocol(const ConnectionSettings& connection, std::vector<ConnectionProblem>& problems) {
   const auto protocol = protocol_of(connection.all);
   const bool tls = protocol == "ssl" || protocol == "sasl_ssl";
   const bool sasl = protocol.starts_with("sasl_");
@@ -97,7 +97,7 @@ void check_protocol(const Connection& connection, std::vector<ConnectionProblem>
   }
 }
 
-void check_mechanism(const Connection& connection, std::vector<ConnectionProblem>& problems) {
+void check_mechanism(const ConnectionSettings& connection, std::vector<ConnectionProblem>& problems) {
   const auto has = [](const ClientSettings& client, const char* key) { return client.contains(key); };
   const bool named = has(connection.own, "sasl.mechanism") || has(connection.own, "sasl.mechanisms");
   if (named && has(connection.all, "sasl.mechanism") && has(connection.all, "sasl.mechanisms"))
@@ -132,7 +132,7 @@ Needed needed_by(const std::string& mechanism, const ClientSettings& client) {
       token_hint};
 }
 
-void check_login(const Connection& connection, std::vector<ConnectionProblem>& problems) {
+void check_login(const ConnectionSettings& connection, std::vector<ConnectionProblem>& problems) {
   const auto& all = connection.all;
   if (!protocol_of(all).starts_with("sasl_")) return;
   const auto mechanism = value_of(all, "sasl.mechanism") + value_of(all, "sasl.mechanisms");
@@ -163,7 +163,7 @@ void check_login(const Connection& connection, std::vector<ConnectionProblem>& p
                           key});
 }
 
-void check_insecure(const Connection& connection, std::vector<ConnectionProblem>& problems) {
+void check_insecure(const ConnectionSettings& connection, std::vector<ConnectionProblem>& problems) {
   if (connection.may_be_insecure) return;
   const auto refuse = [&](const char* key, const char* value, const char* what) {
     if (value_of(connection.own, key) == value)
@@ -185,7 +185,7 @@ bool is_loopback(const std::string& server) {
          (name.starts_with("127.") && name.find_first_not_of("0123456789.") == name.npos);
 }
 
-std::vector<ConnectionProblem> connection_problems(const Connection& connection) {
+std::vector<ConnectionProblem> connection_problems(const ConnectionSettings& connection) {
   std::vector<ConnectionProblem> problems;
   check_servers(connection, problems);
   check_mechanism(connection, problems);

@@ -10,7 +10,7 @@
 
 namespace laneway::config {
 
-struct Connection {
+struct ConnectionSettings {
   const ClientSettings& all;
   const ClientSettings& own;  ///< the keys that messages may name; the other keys are taken over
   bool may_be_insecure = false;
@@ -23,7 +23,7 @@ struct ConnectionProblem {
   std::string missing{};  ///< the missing key; empty if no key is missing
 };
 
-std::vector<ConnectionProblem> connection_problems(const Connection& connection);
+std::vector<ConnectionProblem> connection_problems(const ConnectionSettings& connection);
 
 /// Whether a broker's address or a URL names this machine.
 bool is_loopback(const std::string& server);

@@ -21,8 +21,8 @@ struct Expected {
 class RuleContext {
  public:
   /// Keys of a handler are those of the handler of `pool`; the unnamed pool has the service's.
-  RuleContext(const Config& config, const Pool& pool, const Settings& settings, const Expected& expected,
-              Problems& problems)
+  RuleContext(const Config& config, const PoolSettings& pool, const Settings& settings,
+              const Expected& expected, Problems& problems)
       : config_(config),
         settings_(settings),
         expected_(expected),

@@ -39,7 +39,7 @@ class Application {
  public:
   /// The settings of `pool`; for the unnamed pool all of the service, without those of the named pools.
   /// `handler`: of the pool.
-  Application(Config& config, Pool& pool, HandlerSettings& handler, Problems& problems)
+  Application(Config& config, PoolSettings& pool, HandlerSettings& handler, Problems& problems)
       : to_{config, pool, handler}, problems_(problems), scope_(pool.scope()) {}
 
   void apply(const Settings& settings) {
@@ -137,9 +137,9 @@ class Application {
 /// A stage with a program or a plugin and no size of its own: the processor's cores. Without `workers`, a
 /// pool has no more of them than `total`.
 void size_stages(Config& config, const Settings& settings) {
-  for (Pool& pool : config.pools) {
+  for (PoolSettings& pool : config.pools) {
     const bool stage = std::any_of(config.pools.begin(), config.pools.end(),
-                                   [&](const Pool& before) { return before.then == pool.name; });
+                                   [&](const PoolSettings& before) { return before.then == pool.name; });
     if (settings.contains(pool.scope() + "workers")) continue;
     if (stage && !settings.contains(pool.scope() + "total") &&
         handler_of(config.handler_of(pool)).traits.occupies == Occupies::core)
@@ -164,7 +164,7 @@ void apply_settings(Config& config, const Settings& settings, const std::vector<
   Application(config, config.unnamed, config.handler, problems).apply(settings);
   for (const std::string& name : pools) {
     if (find_pool(config, name) != nullptr) continue;  // a key that is written twice
-    Pool pool = config.unnamed;
+    PoolSettings pool = config.unnamed;
     pool.name = name;
     HandlerSettings handler;
     Application application(config, pool, handler, problems);
@@ -175,12 +175,12 @@ void apply_settings(Config& config, const Settings& settings, const std::vector<
   size_stages(config, settings);
 }
 
-void order_pools(std::vector<Pool>& pools) {
-  std::vector<Pool> ordered;
+void order_pools(std::vector<PoolSettings>& pools) {
+  std::vector<PoolSettings> ordered;
   while (!pools.empty()) {
-    const auto is_free = [&](const Pool& pool) {
+    const auto is_free = [&](const PoolSettings& pool) {
       return std::none_of(pools.begin(), pools.end(),
-                          [&](const Pool& before) { return before.then == pool.name; });
+                          [&](const PoolSettings& before) { return before.then == pool.name; });
     };
     auto next = std::find_if(pools.begin(), pools.end(), is_free);
     if (next == pools.end()) next = pools.begin();  // a cycle, which the rules refuse

@@ -18,6 +18,6 @@ void apply_settings(Config& config, const Settings& settings, const std::vector<
                     Problems& problems);
 
 /// So that `then` leads to later pools only, otherwise in the order of the file. Pools in a cycle come last.
-void order_pools(std::vector<Pool>& pools);
+void order_pools(std::vector<PoolSettings>& pools);
 
 }  // namespace laneway::config

@@ -50,7 +50,7 @@ bool is_service_link(const std::string& variable, const std::string& value) {
   return end_of_service(variable, value) != 0;
 }
 
-std::optional<std::string> warning_about_service_links(const Environment& environment) {
+std::optional<std::string> warning_about_service_links(const EnvironmentVariables& environment) {
   std::vector<std::string> variables;
   std::set<std::string> services;
   for (const auto& [name, value] : environment) {

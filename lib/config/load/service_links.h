@@ -16,6 +16,6 @@ namespace laneway::config {
 bool is_service_link(const std::string& variable, const std::string& value);
 
 /// One warning that names the ignored variables, the reason, and how to end it; nullopt if there are none.
-std::optional<std::string> warning_about_service_links(const Environment& environment);
+std::optional<std::string> warning_about_service_links(const EnvironmentVariables& environment);
 
 }  // namespace laneway::config

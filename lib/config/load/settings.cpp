@@ -199,7 +199,7 @@ std::optional<Objection> object_to_ambiguity(const std::string& path, const std:
 
 }  // namespace
 
-std::vector<Setting> settings_of_environment(const Environment& environment,
+std::vector<Setting> settings_of_environment(const EnvironmentVariables& environment,
                                              const std::vector<std::string>* pools, Problems& problems) {
   std::vector<Setting> found;
   for (auto it = environment.lower_bound(std::string(prefix));

@@ -14,11 +14,11 @@
 
 namespace laneway::config {
 
-using Environment = std::map<std::string, std::string>;
+using EnvironmentVariables = std::map<std::string, std::string>;
 
 /// The settings of all variables that begin with LANEWAY_, without those of service_links.h. `pools`: the
 /// names of the file's pools, whose keys may be set; null if they are not known.
-std::vector<Setting> settings_of_environment(const Environment& environment,
+std::vector<Setting> settings_of_environment(const EnvironmentVariables& environment,
                                              const std::vector<std::string>* pools, Problems& problems);
 /// The settings of "name=value" texts.
 std::vector<Setting> settings_of_command_line(const std::vector<std::string>& sets,

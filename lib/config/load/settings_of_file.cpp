@@ -21,7 +21,7 @@ bool is_variable_name(std::string_view name) {
 }
 
 /// `text` with each ${NAME} replaced from `environment`; $${ stands for ${. Not recursive.
-Result<std::string> put_variables_in(const std::string& text, const Environment& environment) {
+Result<std::string> put_variables_in(const std::string& text, const EnvironmentVariables& environment) {
   std::string out;
   for (std::size_t i = 0; i < text.size();) {
     if (text.compare(i, 3, "$${") == 0) {
@@ -52,7 +52,7 @@ Result<std::string> put_variables_in(const std::string& text, const Environment&
 /// Walks the tree of a file down to the settings.
 class Walk {
  public:
-  Walk(const std::string& file, const Environment& environment, Problems& problems)
+  Walk(const std::string& file, const EnvironmentVariables& environment, Problems& problems)
       : file_(file), environment_(environment), problems_(problems) {}
 
   void section(const std::string& path, const Node& map) {
@@ -216,7 +216,7 @@ class Walk {
   }
 
   const std::string& file_;
-  const Environment& environment_;
+  const EnvironmentVariables& environment_;
   Problems& problems_;
   std::vector<Setting> found_;
   std::string handler_;
@@ -226,7 +226,7 @@ class Walk {
 }  // namespace
 
 std::vector<Setting> settings_of_file(const Node& root, const std::string& file,
-                                      const Environment& environment, Problems& problems) {
+                                      const EnvironmentVariables& environment, Problems& problems) {
   Walk walk(file, environment, problems);
   walk.root(root);
   return walk.take();

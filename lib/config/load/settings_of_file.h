@@ -12,6 +12,6 @@ namespace laneway::config {
 
 /// With ${VARIABLES} replaced from `environment`. Names that may not be set are added to `problems`.
 std::vector<Setting> settings_of_file(const Node& root, const std::string& file,
-                                      const Environment& environment, Problems& problems);
+                                      const EnvironmentVariables& environment, Problems& problems);
 
 }  // namespace laneway::config

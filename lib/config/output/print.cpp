@@ -100,7 +100,7 @@ void print_handler(Writer& writer, const ConstScope& scope) {
 }
 
 void print_pools(Writer& writer, const Config& config) {
-  for (const Pool& pool : config.pools) {
+  for (const PoolSettings& pool : config.pools) {
     const ConstScope scope(config, pool);
     for (const Property& property : properties())
       if (property.name.starts_with(pool_rows))

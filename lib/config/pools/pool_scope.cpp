@@ -6,36 +6,36 @@
 
 namespace laneway::config {
 
-std::span<const Pool> stages_of(const Config& config) {
+std::span<const PoolSettings> stages_of(const Config& config) {
   return config.pools.empty() ? std::span(&config.unnamed, 1) : std::span(config.pools);
 }
 
 bool uses_own_handler(const Config& config) {
   const auto stages = stages_of(config);
-  return std::any_of(stages.begin(), stages.end(), [](const Pool& pool) { return !pool.handler; });
+  return std::any_of(stages.begin(), stages.end(), [](const PoolSettings& pool) { return !pool.handler; });
 }
 
-std::vector<std::string> names_of(std::span<const Pool> pools) {
+std::vector<std::string> names_of(std::span<const PoolSettings> pools) {
   std::vector<std::string> names;
-  for (const Pool& pool : pools) names.push_back(pool.name);
+  for (const PoolSettings& pool : pools) names.push_back(pool.name);
   return names;
 }
 
-const Pool* find_pool(const Config& config, const std::string& name) {
+const PoolSettings* find_pool(const Config& config, const std::string& name) {
   return find_named(config.pools, name);
 }
 
-std::vector<const Pool*> entrances(const Config& config) {
-  std::vector<const Pool*> found;
+std::vector<const PoolSettings*> entrances(const Config& config) {
+  std::vector<const PoolSettings*> found;
   const auto& route = config.route;
   const auto stages = stages_of(config);
-  const auto is_entrance = [&](const Pool& pool) {
+  const auto is_entrance = [&](const PoolSettings& pool) {
     if (!route.by.enabled()) return &pool == &stages.front();
     return pool.name == route.otherwise ||
            std::any_of(route.rows.begin(), route.rows.end(),
-                       [&](const Route::Row& row) { return row.pool == pool.name; });
+                       [&](const RouteSettings::Row& row) { return row.pool == pool.name; });
   };
-  for (const Pool& pool : stages)
+  for (const PoolSettings& pool : stages)
     if (is_entrance(pool)) found.push_back(&pool);
   return found;
 }

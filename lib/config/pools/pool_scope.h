@@ -10,17 +10,17 @@ namespace laneway::config {
 
 /// The pools that the records go through, in the order of Config::pools; never empty. Without named pools it
 /// is the unnamed one. The pools are those of `config`: nothing is copied.
-std::span<const Pool> stages_of(const Config& config);
-std::span<const Pool> stages_of(Config&& config) = delete;
+std::span<const PoolSettings> stages_of(const Config& config);
+std::span<const PoolSettings> stages_of(Config&& config) = delete;
 
 /// Whether the service's handler does any work: a stage has no handler of its own.
 bool uses_own_handler(const Config& config);
 
-std::vector<std::string> names_of(std::span<const Pool> pools);
+std::vector<std::string> names_of(std::span<const PoolSettings> pools);
 /// Nullptr if no pool has this name.
-const Pool* find_pool(const Config& config, const std::string& name);
+const PoolSettings* find_pool(const Config& config, const std::string& name);
 
 /// The stages that get records from the topics, by `route`, in the order of Config::pools.
-std::vector<const Pool*> entrances(const Config& config);
+std::vector<const PoolSettings*> entrances(const Config& config);
 
 }  // namespace laneway::config

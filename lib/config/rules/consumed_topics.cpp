@@ -23,7 +23,7 @@ ConsumedTopics::ConsumedTopics(const Config& config) : texts_(config.topics) {
 
 void ConsumedTopics::add_written(const Config& config) {
   if (config.dead_letter.enabled()) written_.push_back({"dead_letter.topic", config.dead_letter.topic});
-  for (const Pool& pool : stages_of(config)) {
+  for (const PoolSettings& pool : stages_of(config)) {
     if (const auto output = output_of(config.handler_of(pool)))
       written_.insert(written_.end(), output->topics.begin(), output->topics.end());
   }

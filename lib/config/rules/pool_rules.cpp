@@ -19,10 +19,10 @@ class PoolRules {
     if (!stages_of(config_).front().named()) return check_without_pools();
     check_route();
     check_order_of_route();
-    for (const Pool& pool : config_.pools) check_names(pool);
+    for (const PoolSettings& pool : config_.pools) check_names(pool);
     check_cycles();
     check_reach();
-    for (const Pool& pool : config_.pools) {
+    for (const PoolSettings& pool : config_.pools) {
       check_helps(pool);
       check_gather(pool);
       check_each(pool);
@@ -33,7 +33,7 @@ class PoolRules {
   }
 
  private:
-  static std::string key(const Pool& pool, const char* name) { return pool.scope() + name; }
+  static std::string key(const PoolSettings& pool, const char* name) { return pool.scope() + name; }
 
   std::string hint_for(const std::string& name) const {
     const auto names = names_of(config_.pools);
@@ -104,7 +104,7 @@ class PoolRules {
     if (first.size() < 2 && !rules_.concern("route.pools"))
       return rules_.refuse({"route.by"}, "there are no two pools to take turns",
                            "name them in route.pools, such as [east, west]");
-    for (const Pool* pool : first)
+    for (const PoolSettings* pool : first)
       if (pool->then != first.front()->then)
         return rules_.refuse({key(*pool, "then"), "route.by"},
                              with + "all pools of the list lead to the same pool, or to none",
@@ -116,7 +116,7 @@ class PoolRules {
                     "set lanes.order: none, or route.by: key");
   }
 
-  void check_names(const Pool& pool) {
+  void check_names(const PoolSettings& pool) {
     require_pool(key(pool, "then"), pool.then);
     for (const auto& name : pool.helps) require_pool(key(pool, "helps"), name);
     const std::set<std::string> once(pool.helps.begin(), pool.helps.end());
@@ -127,8 +127,8 @@ class PoolRules {
   using Names = std::vector<std::string>;
 
   /// Extends `path`, without the pools that were `seen`, until it comes back to its first pool.
-  bool returns(Names& path, std::set<std::string>& seen, Names (*next)(const Pool&)) const {
-    const Pool* last = find_pool(config_, path.back());
+  bool returns(Names& path, std::set<std::string>& seen, Names (*next)(const PoolSettings&)) const {
+    const PoolSettings* last = find_pool(config_, path.back());
     for (const std::string& name : last == nullptr ? Names() : next(*last)) {
       if (name != path.front() && !seen.insert(name).second) continue;
       path.push_back(name);
@@ -139,8 +139,8 @@ class PoolRules {
   }
 
   /// From a pool along `next` back to the pool, the first one in the file; empty if there is no cycle.
-  Names cycle_of(Names (*next)(const Pool&)) const {
-    for (const Pool& pool : config_.pools) {
+  Names cycle_of(Names (*next)(const PoolSettings&)) const {
+    for (const PoolSettings& pool : config_.pools) {
       Names path{pool.name};
       std::set<std::string> seen;
       if (returns(path, seen, next)) return path;
@@ -150,11 +150,12 @@ class PoolRules {
 
   /// One problem for each kind of cycle.
   void check_cycles() {
-    if (const auto cycle = cycle_of([](const Pool& pool) { return Names{pool.then}; }); !cycle.empty())
+    if (const auto cycle = cycle_of([](const PoolSettings& pool) { return Names{pool.then}; });
+        !cycle.empty())
       rules_.refuse({"pools." + cycle.front() + ".then"},
                     "records would go round forever: " + join(cycle, " → "),
                     "let the last stage have no then");
-    if (const auto cycle = cycle_of([](const Pool& pool) { return pool.helps; }); !cycle.empty())
+    if (const auto cycle = cycle_of([](const PoolSettings& pool) { return pool.helps; }); !cycle.empty())
       rules_.refuse({"pools." + cycle.front() + ".helps"},
                     cycle.size() == 2 ? "a pool cannot help itself"
                                       : "pools would help each other: " + join(cycle, " → "),
@@ -164,10 +165,10 @@ class PoolRules {
   void check_reach() {
     if (rules_.concern("route") || rules_.concern("pools")) return;
     std::set<std::string> reached;
-    for (const Pool* pool : entrances(config_))
+    for (const PoolSettings* pool : entrances(config_))
       for (; pool != nullptr && reached.insert(pool->name).second; pool = find_pool(config_, pool->then)) {
       }
-    for (const Pool& pool : config_.pools)
+    for (const PoolSettings& pool : config_.pools)
       if (!reached.contains(pool.name))
         rules_.refuse({"pools." + pool.name}, "no record ever comes to this pool",
                       config_.route.by.enabled()
@@ -177,29 +178,29 @@ class PoolRules {
                                 config_.pools.front().name);
   }
 
-  std::vector<const Pool*> before(const Pool& pool) const {
-    std::vector<const Pool*> found;
-    for (const Pool& one : config_.pools)
+  std::vector<const PoolSettings*> before(const PoolSettings& pool) const {
+    std::vector<const PoolSettings*> found;
+    for (const PoolSettings& one : config_.pools)
       if (one.then == pool.name) found.push_back(&one);
     return found;
   }
-  bool is_stage(const Pool& pool) const { return !before(pool).empty(); }
+  bool is_stage(const PoolSettings& pool) const { return !before(pool).empty(); }
 
-  const HandlerSchema& work(const Pool& pool) const { return handler_of(config_.handler_of(pool)); }
+  const HandlerSchema& work(const PoolSettings& pool) const { return handler_of(config_.handler_of(pool)); }
 
   /// Whether a record of this pool can become sub-jobs.
-  bool splits(const Pool& pool) const {
+  bool splits(const PoolSettings& pool) const {
     return work(pool).traits.gives_results || (!pool.handler && rules_.own_handler());
   }
 
   /// A pool whose records occupy no thread has no threads to lend.
-  void check_helps(const Pool& pool) {
+  void check_helps(const PoolSettings& pool) {
     const auto needs_no_thread = [](const HandlerTraits& traits) {
       return traits.occupies == Occupies::nothing;
     };
     if (!needs_no_thread(work(pool).traits)) return;
     for (const auto& name : pool.helps) {
-      const Pool* helped = find_pool(config_, name);
+      const PoolSettings* helped = find_pool(config_, name);
       if (helped == nullptr || needs_no_thread(work(*helped).traits)) continue;
       return rules_.refuse({key(pool, "helps")},
                            "the handler " + std::string(work(pool).name) +
@@ -210,7 +211,7 @@ class PoolRules {
     }
   }
 
-  void check_gather(const Pool& pool) {
+  void check_gather(const PoolSettings& pool) {
     if (!pool.gather) return;
     const auto entering = entrances(config_);
     if (!is_stage(pool))
@@ -219,9 +220,9 @@ class PoolRules {
                            "set then: " + pool.name + " in the pool whose results are gathered");
     const auto last = before(pool);
     const auto gives_results = [](const HandlerTraits& traits) { return traits.gives_results; };
-    const bool split = std::any_of(last.begin(), last.end(), [&](const Pool* of_parts) {
+    const bool split = std::any_of(last.begin(), last.end(), [&](const PoolSettings* of_parts) {
       const auto first = before(*of_parts);
-      return std::any_of(first.begin(), first.end(), [&](const Pool* one) { return splits(*one); });
+      return std::any_of(first.begin(), first.end(), [&](const PoolSettings* one) { return splits(*one); });
     });
     if (!split)
       return rules_.refuse(
@@ -235,7 +236,7 @@ class PoolRules {
                     "let route lead to another pool");
   }
 
-  void check_each(const Pool& pool) {
+  void check_each(const PoolSettings& pool) {
     const auto& each = pool.each;
     const bool limits = each.rate.records > 0 || each.rate.bytes > 0 || each.workers > 0;
     if (each.by.enabled() && !limits)
@@ -251,7 +252,7 @@ class PoolRules {
   }
 
   /// What would let a record overtake an earlier one of its partition, or of its key.
-  void check_order(const Pool& pool) {
+  void check_order(const PoolSettings& pool) {
     const auto& lanes = config_.lanes;
     if (!pool.adaptive.enabled() && lanes.max_incomplete < pool.workers)
       rules_.refuse({key(pool, "workers"), "lanes.max_incomplete"},
@@ -285,8 +286,8 @@ class PoolRules {
 
   std::string order_unit() const { return config_.lanes.order == Order::key ? "key" : "partition"; }
 
-  void check_effect(const Pool& pool) {
-    if (pool.helps.empty() && pool.longest_wait != Pool().longest_wait)
+  void check_effect(const PoolSettings& pool) {
+    if (pool.helps.empty() && pool.longest_wait != PoolSettings().longest_wait)
       rules_.refuse({key(pool, "longest_wait")}, "this key has no effect without helps",
                     "name the pools that this pool helps, or remove this key");
     if (!pool.adaptive.enabled() && pool.total > 0 && pool.total < pool.workers)
@@ -304,7 +305,7 @@ class PoolRules {
     const std::string what =
         "a transaction holds the records of one run of a lane, and pools finish their records apart";
     const std::string hint = "set transactional: false, or remove pools";
-    for (const Pool& pool : config_.pools) {
+    for (const PoolSettings& pool : config_.pools) {
       const auto output = output_of(config_.handler_of(pool));
       const auto scope = pool.handler ? pool.scope() : "";
       if (output && output->transactional)

@@ -49,7 +49,7 @@ class Rules {
   /// The end of the hint, if there are pools.
   std::string missing_in_pools() const {
     std::vector<std::string> without;
-    for (const Pool& pool : config_.pools)
+    for (const PoolSettings& pool : config_.pools)
       if (!pool.handler) without.push_back(pool.scope() + "handler");
     if (without.empty()) return "";
     return "; it is the work of all pools without their own (" + join(without, ", ") + ")";
@@ -240,7 +240,7 @@ void check_rules(const Config& config, const Settings& settings, const Expected&
   Rules(context).check();
   check_handler(config.handler, context);
   check_pool_rules(context);
-  for (const Pool& pool : config.pools) {
+  for (const PoolSettings& pool : config.pools) {
     RuleContext of_pool(config, pool, settings, expected, problems);
     if (pool.handler) check_handler(*pool.handler, of_pool);
   }
@@ -252,7 +252,7 @@ std::vector<std::string> warnings_about(const Config& config) {
   if (auto warning = unencrypted(config.kafka, "kafka.security.protocol"))
     warnings.push_back(std::move(*warning));
   if (auto warning = unencrypted_headers(config.trace)) warnings.push_back(std::move(*warning));
-  for (const Pool& pool : stages_of(config)) {
+  for (const PoolSettings& pool : stages_of(config)) {
     const auto& handler = config.handler_of(pool);
     const auto about_handler = handler_of(handler).warnings;
     if (about_handler == nullptr) continue;

@@ -15,10 +15,10 @@ constexpr std::uint32_t most_workers = 4096;
 
 constexpr Reload paths_at_start = Reload::restart("records that are under way follow the old path");
 
-const Words<LimitAlgorithm>& algorithms() {
-  static const Words<LimitAlgorithm> words = {{"aimd", LimitAlgorithm::aimd},
-                                              {"vegas", LimitAlgorithm::vegas},
-                                              {"gradient", LimitAlgorithm::gradient}};
+const Words<AdaptiveAlgorithm>& algorithms() {
+  static const Words<AdaptiveAlgorithm> words = {{"aimd", AdaptiveAlgorithm::aimd},
+                                                 {"vegas", AdaptiveAlgorithm::vegas},
+                                                 {"gradient", AdaptiveAlgorithm::gradient}};
   return words;
 }
 
@@ -26,16 +26,17 @@ std::optional<BadValue> read_number(std::uint32_t& number, const Node& node) {
   return count(1, most_workers).set(number, node);
 }
 
-std::optional<BadValue> read_algorithm(LimitAlgorithm& algorithm, const Node& node) {
+std::optional<BadValue> read_algorithm(AdaptiveAlgorithm& algorithm, const Node& node) {
   const auto found = node.is_scalar() ? value_of(algorithms(), node.text) : std::nullopt;
   if (!found) return BadValue{node, "the algorithms are aimd, vegas and gradient"};
   algorithm = *found;
   return std::nullopt;
 }
 
-std::optional<BadValue> read_workers(std::tuple<std::uint32_t&, AdaptiveLimit&> workers, const Node& node) {
+std::optional<BadValue> read_workers(std::tuple<std::uint32_t&, AdaptiveLimitSettings&> workers,
+                                     const Node& node) {
   std::uint32_t most = 0;
-  AdaptiveLimit adaptive;
+  AdaptiveLimitSettings adaptive;
   if (!node.is_map()) {
     auto bad = read_number(most, node);
     if (!bad) workers = std::tuple(most, adaptive);
@@ -62,7 +63,7 @@ std::optional<BadValue> read_workers(std::tuple<std::uint32_t&, AdaptiveLimit&> 
   return std::nullopt;
 }
 
-std::string print_workers(std::tuple<const std::uint32_t&, const AdaptiveLimit&> workers) {
+std::string print_workers(std::tuple<const std::uint32_t&, const AdaptiveLimitSettings&> workers) {
   const auto& [most, adaptive] = workers;
   if (!adaptive.enabled()) return std::to_string(most);
   return "{ min: " + std::to_string(adaptive.min) + ", max: " + std::to_string(most) +
@@ -82,15 +83,15 @@ auto selector(std::string expects, Result<Selector> (*parse)(const std::string&)
 }
 
 /// The earlier row that matches everything that `row` matches; null if there is none.
-const Route::Row* hiding(const std::vector<Route::Row>& rows, const Route::Row& row) {
+const RouteSettings::Row* hiding(const std::vector<RouteSettings::Row>& rows, const RouteSettings::Row& row) {
   for (const auto& before : rows)
     if (before.text == row.text || (before.prefix && row.text.starts_with(before.text))) return &before;
   return nullptr;
 }
 
-std::optional<BadValue> add_row(std::vector<Route::Row>& rows, const Entry& entry) {
+std::optional<BadValue> add_row(std::vector<RouteSettings::Row>& rows, const Entry& entry) {
   const auto key = key_node(entry);
-  Route::Row row{entry.key, entry.key.ends_with('*'), ""};
+  RouteSettings::Row row{entry.key, entry.key.ends_with('*'), ""};
   if (row.prefix) row.text.pop_back();
   if (entry.key.empty()) return BadValue{key, "an empty text matches no record"};
   if (row.text.empty()) return BadValue{key, "* alone is every record: that is route.default"};
@@ -105,7 +106,7 @@ std::optional<BadValue> add_row(std::vector<Route::Row>& rows, const Entry& entr
   return std::nullopt;
 }
 
-std::optional<BadValue> read_rows(std::vector<Route::Row>& rows, const Node& node) {
+std::optional<BadValue> read_rows(std::vector<RouteSettings::Row>& rows, const Node& node) {
   if (!node.is_map() && !node.is_list() && !node.is_null()) return BadValue{node, ""};
   rows.clear();
   for (const Node& item : node.items) {
@@ -117,7 +118,7 @@ std::optional<BadValue> read_rows(std::vector<Route::Row>& rows, const Node& nod
   return std::nullopt;
 }
 
-std::string print_rows(const std::vector<Route::Row>& rows) {
+std::string print_rows(const std::vector<RouteSettings::Row>& rows) {
   std::vector<std::string> items;
   const bool in_turn = !rows.empty() && rows.front().text.empty();
   for (const auto& row : rows)

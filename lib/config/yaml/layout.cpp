@@ -9,24 +9,24 @@
 namespace laneway::config {
 namespace {
 
-bool has_tab(const Line& line) { return line.leading.find('\t') != line.leading.npos; }
+bool has_tab(const TextLine& line) { return line.leading.find('\t') != line.leading.npos; }
 
 /// "key: value": nothing may be indented below such a line. A quote or bracket may close in a later line.
-bool is_whole_entry(const Line& line) {
+bool is_whole_entry(const TextLine& line) {
   const auto colon = line.text.find(": ");
   if (colon == line.text.npos) return false;
   const auto value = line.text.substr(line.text.find_first_not_of(blanks, colon + 1));
   return std::string_view("|>&#").find(value.front()) == std::string_view::npos && !find_not_closed(value);
 }
 
-std::optional<Fault> tab_in(const Line& line) {
+std::optional<Fault> tab_in(const TextLine& line) {
   if (!has_tab(line)) return std::nullopt;
   const auto column = static_cast<int>(line.leading.find('\t')) + 1;
   return fault({line.number, column}, "this line is indented with a tab",
                "indent with spaces: YAML allows no tabs");
 }
 
-std::optional<Fault> missing_space_in(const Line& line) {
+std::optional<Fault> missing_space_in(const TextLine& line) {
   auto text = line.text;
   std::size_t skipped = 0;
   while (text.starts_with("- ")) {
@@ -41,17 +41,17 @@ std::optional<Fault> missing_space_in(const Line& line) {
 }
 
 /// "topics:[" in a line further above: to YAML, the bracket is a part of the word.
-std::optional<Fault> missing_space_before_bracket(const std::vector<Line>& before) {
-  for (const Line& line : before)
+std::optional<Fault> missing_space_before_bracket(const std::vector<TextLine>& before) {
+  for (const TextLine& line : before)
     if (line.text.ends_with(":[") || line.text.ends_with(":{"))
       if (auto found = missing_space_in(line)) return found;
   return std::nullopt;
 }
 
 /// `before`: the lines above, without empty ones, the nearest first.
-std::optional<Fault> indentation_of(const Line& line, const std::vector<Line>& before) {
+std::optional<Fault> indentation_of(const TextLine& line, const std::vector<TextLine>& before) {
   if (before.empty()) return std::nullopt;
-  const Line& above = before.front();
+  const TextLine& above = before.front();
   const Position at{line.number, static_cast<int>(line.indentation) + 1};
   const auto what = "this line is indented by " + counted(line.indentation, "space");
   if (line.indentation > above.indentation && is_whole_entry(above))
@@ -62,7 +62,7 @@ std::optional<Fault> indentation_of(const Line& line, const std::vector<Line>& b
   if (line.indentation >= above.indentation) return std::nullopt;
   std::vector<std::string> possible;
   auto least = above.indentation + 1;
-  for (const Line& other : before) {
+  for (const TextLine& other : before) {
     if (other.indentation >= least) continue;
     least = other.indentation;
     if (least == line.indentation) return std::nullopt;
@@ -116,8 +116,8 @@ constexpr std::string_view ends_of_word = " \t,:[]{}";
 
 /// A line, and the place in the line where the library gave up.
 struct Place {
-  const Line& line;
-  const Line* above;
+  const TextLine& line;
+  const TextLine* above;
   Position at;
   std::size_t offset;  ///< in line.text, at most its size
 
@@ -242,13 +242,13 @@ std::optional<std::size_t> key_without_space(std::string_view text) {
 Fault explain_syntax(std::string_view text, Position at, const std::string& message) {
   const auto lines = lines_of(text);
   if (at.line < 1 || lines.empty()) return fault(at, "the YAML cannot be read: " + message, "");
-  const Line& line = lines[std::min(static_cast<std::size_t>(at.line), lines.size()) - 1];
-  std::vector<Line> before;
-  for (const Line& other : lines)
+  const TextLine& line = lines[std::min(static_cast<std::size_t>(at.line), lines.size()) - 1];
+  std::vector<TextLine> before;
+  for (const TextLine& other : lines)
     if (other.number < line.number && !is_empty(other)) before.push_back(other);
   std::reverse(before.begin(), before.end());
-  const Line& above = before.empty() ? line : before.front();
-  for (const Line* near : {&line, &above}) {
+  const TextLine& above = before.empty() ? line : before.front();
+  for (const TextLine* near : {&line, &above}) {
     if (auto found = tab_in(*near)) return *found;
     const bool item_above = near != &line && near->text.starts_with("- ");
     if (auto found = item_above ? std::nullopt : missing_space_in(*near)) return *found;

@@ -20,8 +20,8 @@ bool runs_over_keys(std::string_view piece) {
 
 }  // namespace
 
-std::vector<Line> lines_of(std::string_view text) {
-  std::vector<Line> lines;
+std::vector<TextLine> lines_of(std::string_view text) {
+  std::vector<TextLine> lines;
   for (std::size_t begin = 0; begin < text.size();) {
     const auto end = std::min(text.find('\n', begin), text.size());
     auto line = text.substr(begin, end - begin);

@@ -12,7 +12,7 @@ namespace laneway::config {
 
 inline constexpr std::string_view blanks = " \t\r";
 
-struct Line {
+struct TextLine {
   int number = 0;
   std::size_t indentation = 0;  ///< leading blanks
   std::string_view text;        ///< behind them, without blanks at its end
@@ -20,9 +20,9 @@ struct Line {
 };
 
 /// Views into `text`.
-std::vector<Line> lines_of(std::string_view text);
+std::vector<TextLine> lines_of(std::string_view text);
 
-inline bool is_empty(const Line& line) { return line.text.empty() || line.text.front() == '#'; }
+inline bool is_empty(const TextLine& line) { return line.text.empty() || line.text.front() == '#'; }
 
 /// The place of the byte at `offset`; columns count bytes, as the parser's do.
 Position position_at(std::string_view text, std::size_t offset);

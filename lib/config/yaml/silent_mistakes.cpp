@@ -11,9 +11,9 @@
 namespace laneway::config {
 namespace {
 
-bool is_item(const Line& line) { return line.text.starts_with("- "); }
+bool is_item(const TextLine& line) { return line.text.starts_with("- "); }
 
-Fault swallowed(const Line& line, const Line& above) {
+Fault swallowed(const TextLine& line, const TextLine& above) {
   const Position at{line.number, static_cast<int>(line.indentation) + 1};
   if (!is_item(above))
     return fault(
@@ -27,10 +27,10 @@ Fault swallowed(const Line& line, const Line& above) {
 }
 
 /// An item that is indented further than the text above is a part of that text.
-std::optional<Fault> swallowed_item(const std::vector<Line>& lines, const Node& value) {
+std::optional<Fault> swallowed_item(const std::vector<TextLine>& lines, const Node& value) {
   const auto has = [&](std::string_view part) { return value.text.find(part) != value.text.npos; };
   if (!value.plain || !(has(" - ") || has("\n- "))) return std::nullopt;  // the latter behind an empty line
-  const Line& above = lines[static_cast<std::size_t>(value.position.line) - 1];
+  const TextLine& above = lines[static_cast<std::size_t>(value.position.line) - 1];
   const auto next = std::find_if_not(lines.begin() + above.number, lines.end(), is_empty);
   if (next == lines.end() || !is_item(*next) || next->indentation <= above.indentation) return std::nullopt;
   return swallowed(*next, above);
@@ -58,7 +58,8 @@ std::optional<Fault> unclosed_quote(std::string_view text, const Node& value) {
   return not_closed(text, at);
 }
 
-std::optional<Fault> find_in_tree(std::string_view text, const std::vector<Line>& lines, const Node& node) {
+std::optional<Fault> find_in_tree(std::string_view text, const std::vector<TextLine>& lines,
+                                  const Node& node) {
   if (auto found = unclosed_quote(text, node)) return found;
   if (auto found = swallowed_item(lines, node)) return found;
   for (const Node& item : node.items)

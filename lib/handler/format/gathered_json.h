@@ -1,4 +1,5 @@
-// The results of all sub-jobs of a record as one value, for a pool that gathers them (config::Pool::gather):
+// The results of all sub-jobs of a record as one value, for a pool that gathers them
+// (config::PoolSettings::gather):
 //
 //   [{"id":"small","results":[{"id":"0","value":"…","headers":[["type","png"]]}]},
 //    {"id":"large","given_up":true}]

@@ -49,7 +49,7 @@ class ForwardHandler final : public Handler {
   delivery::DeadLetter dead_letter(const Attempt& attempt) const;
   std::int32_t partition_for(const std::string& topic, std::int32_t origin) const;
 
-  const config::DeadLetter settings_;
+  const config::DeadLetterSettings settings_;
   const std::string group_;
   const std::map<std::string, std::int32_t> partitions_;
   std::unique_ptr<kafka::Producer> producer_;  // last, because its thread uses the members above

@@ -24,8 +24,8 @@ class OldestWatch {
  public:
   /// What the watch looks at, and the numbers that it writes. The settings follow those of the service.
   struct Members {
-    const config::Lanes& lanes;
-    const config::Ledger& rules;
+    const config::LaneSettings& lanes;
+    const config::LedgerSettings& rules;
     const Downstream& downstream;  ///< of the first stage
     const LaneId& id;
     const Ledger& ledger;

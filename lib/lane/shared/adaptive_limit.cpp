@@ -5,19 +5,19 @@
 namespace laneway::lane {
 namespace {
 
-delivery::LimitKind kind_of(config::LimitAlgorithm algorithm) {
-  if (algorithm == config::LimitAlgorithm::aimd) return delivery::LimitKind::aimd;
-  return algorithm == config::LimitAlgorithm::gradient ? delivery::LimitKind::gradient
-                                                       : delivery::LimitKind::vegas;
+delivery::LimitKind kind_of(config::AdaptiveAlgorithm algorithm) {
+  if (algorithm == config::AdaptiveAlgorithm::aimd) return delivery::LimitKind::aimd;
+  return algorithm == config::AdaptiveAlgorithm::gradient ? delivery::LimitKind::gradient
+                                                          : delivery::LimitKind::vegas;
 }
 
-delivery::LimitBounds bounds_of(const config::AdaptiveLimit& settings, std::uint32_t max) {
+delivery::LimitBounds bounds_of(const config::AdaptiveLimitSettings& settings, std::uint32_t max) {
   return {std::min(settings.min, max), max};
 }
 
 }  // namespace
 
-AdaptiveLimit::AdaptiveLimit(const config::AdaptiveLimit& settings, std::uint32_t max)
+AdaptiveLimit::AdaptiveLimit(const config::AdaptiveLimitSettings& settings, std::uint32_t max)
     : permits_(std::max(std::min(settings.min, max), 1U)),
       limit_(kind_of(settings.algorithm), bounds_of(settings, max)) {}
 
@@ -46,7 +46,7 @@ bool AdaptiveLimit::can_fall() const {
   return limit_.limit() > limit_.bounds().min;
 }
 
-void AdaptiveLimit::change(const config::AdaptiveLimit& settings, std::uint32_t max, TimePoint now) {
+void AdaptiveLimit::change(const config::AdaptiveLimitSettings& settings, std::uint32_t max, TimePoint now) {
   {
     MutexLock lock(mutex_);
     apply(limit_.change(bounds_of(settings, max), now), now);

@@ -21,7 +21,7 @@ namespace laneway::lane {
 class AdaptiveLimit {
  public:
   /// `settings` is enabled; `max`: the most calls at a time.
-  AdaptiveLimit(const config::AdaptiveLimit& settings, std::uint32_t max);
+  AdaptiveLimit(const config::AdaptiveLimitSettings& settings, std::uint32_t max);
 
   pool::Permits& permits() { return permits_; }
   std::uint32_t limit() const { return permits_.limit(); }
@@ -34,7 +34,8 @@ class AdaptiveLimit {
   /// Whether a 429 may be left to the limit, which can still fall.
   bool can_fall() const EXCLUDES(mutex_);
   /// Replaces the bounds; takes effect immediately.
-  void change(const config::AdaptiveLimit& settings, std::uint32_t max, TimePoint now) EXCLUDES(mutex_);
+  void change(const config::AdaptiveLimitSettings& settings, std::uint32_t max, TimePoint now)
+      EXCLUDES(mutex_);
 
   /// For status and metrics.
   struct Report {

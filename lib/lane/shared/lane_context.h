@@ -13,10 +13,10 @@
 #include "lane/shared/crash_watch.h"
 #include "lane/shared/downstream.h"
 #include "lane/shared/journal.h"
+#include "lane/shared/keyed_limits.h"
 #include "lane/shared/memory_plan.h"
 #include "lane/shared/rate_limiter.h"
 #include "lane/shared/router.h"
-#include "lane/shared/subscribers.h"
 #include "lane/shared/suspensions.h"
 #include "lane/state/lane_stats.h"
 #include "tracing/tracer.h"
@@ -32,7 +32,7 @@ class Silences;
 /// A stage of the lanes' work, as far as all lanes share it: each lane has a pool of its own for each stage.
 /// Without named pools there is one stage, whose name is empty.
 struct StageContext {
-  config::Pool settings;  ///< used by the loop's thread only
+  config::PoolSettings settings;  ///< used by the loop's thread only
   handler::Handler* handler = nullptr;
   Downstream* downstream = nullptr;  ///< never null while there are lanes
   /// The rate of the stage, and the pace of its downstream. No limit if null; asked for new records by the
@@ -40,16 +40,16 @@ struct StageContext {
   RateLimiter* rate = nullptr;
   pool::Permits* permits = nullptr;   ///< the limit of the process; null: each lane for itself
   AdaptiveLimit* adaptive = nullptr;  ///< the limit that owns `permits`; null if the limit is fixed
-  Subscribers* each = nullptr;        ///< null if no text of the records has limits of its own
+  KeyedLimits* each = nullptr;        ///< null if no text of the records has limits of its own
   int then = -1;                      ///< place of the next stage in LaneContext::stages; -1: none
 
   bool passes_on() const { return then >= 0; }
 };
 
 struct LaneContext {
-  config::Lanes lanes;  ///< used by the loop's thread only, as are the next two
+  config::LaneSettings lanes;  ///< used by the loop's thread only, as are the next two
   config::Retry retry;
-  config::Ledger ledger;
+  config::LedgerSettings ledger;
   MemoryPlan memory;
   /// Writes failed records to their retry topic or to the dead-letter topic. If null, no record is
   /// dead-lettered.

@@ -14,7 +14,7 @@ std::size_t place_of(const std::string& pool, const std::vector<std::string>& po
 
 }  // namespace
 
-Router::Router(const config::Route& route, const std::vector<std::string>& pools)
+Router::Router(const config::RouteSettings& route, const std::vector<std::string>& pools)
     : by_(route.by), otherwise_(place_of(route.otherwise, pools)) {
   const bool in_turn = by_.kind == config::Selector::Kind::round_robin;
   if (!in_turn) entries_.push_back(otherwise_);

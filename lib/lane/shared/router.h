@@ -17,7 +17,7 @@ class Router {
  public:
   /// The routing of records to these pools; the route names only pools that exist. Without a selector every
   /// record goes to the pool `otherwise` or, if that is empty, to the first pool.
-  Router(const config::Route& route, const std::vector<std::string>& pools);
+  Router(const config::RouteSettings& route, const std::vector<std::string>& pools);
 
   /// The place of the pool, which stays the same while the lane has the record.
   /// In turn by the record's number in the lane: offsets have gaps.

@@ -1,5 +1,5 @@
-// What becomes of a record between two pools (config::Pool::then): the result of a pool is the value for the
-// next one, several results are sub-jobs, and sub-jobs become one record again.
+// What becomes of a record between two pools (config::PoolSettings::then): the result of a pool is the value
+// for the next one, several results are sub-jobs, and sub-jobs become one record again.
 //
 // A failed sub-job leaves as the record that was read, with the header `laneway-part: <id>`. A record that
 // comes back with this header is split into this sub-job only, so the others do not run again. If the record

@@ -7,7 +7,7 @@
 
 namespace laneway::lane {
 
-Line::Line(const LaneContext& lane, const StageContext& stage, std::shared_ptr<Subscriber> subscriber,
+Line::Line(const LaneContext& lane, const StageContext& stage, std::shared_ptr<KeyedLimit> subscriber,
            const Attempts::Members& members)
     : lane_(lane),
       stage_(stage),

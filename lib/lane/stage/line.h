@@ -12,9 +12,9 @@
 #include <optional>
 
 #include "lane/attempts/attempts.h"
+#include "lane/shared/keyed_limits.h"
 #include "lane/shared/lane_context.h"
 #include "lane/shared/lane_rate.h"
-#include "lane/shared/subscribers.h"
 #include "lane/state/hold_reasons.h"
 
 namespace laneway::lane {
@@ -22,7 +22,7 @@ namespace laneway::lane {
 class Line {
  public:
   /// `subscriber` is null unless the stage has `each`.
-  Line(const LaneContext& lane, const StageContext& stage, std::shared_ptr<Subscriber> subscriber,
+  Line(const LaneContext& lane, const StageContext& stage, std::shared_ptr<KeyedLimit> subscriber,
        const Attempts::Members& members);
   ~Line();
   Line(const Line&) = delete;
@@ -34,7 +34,7 @@ class Line {
   /// Null if the limit is fixed, and for a subscriber: a 429 lowers the subscriber's own pace instead.
   AdaptiveLimit* adaptive() const { return subscriber_ ? nullptr : stage_.adaptive; }
   Attempts& attempts() { return attempts_; }
-  const Subscriber* subscriber() const { return subscriber_.get(); }
+  const KeyedLimit* subscriber() const { return subscriber_.get(); }
 
   /// Records that the breaker has not let begin are tried first; without such records, new ones are taken.
   bool breaker_holds() const { return !downstream().closed() && attempts_.waiting().fresh() > 0; }
@@ -73,7 +73,7 @@ class Line {
  private:
   const LaneContext& lane_;
   const StageContext& stage_;
-  const std::shared_ptr<Subscriber> subscriber_;
+  const std::shared_ptr<KeyedLimit> subscriber_;
   Attempts attempts_;
   std::optional<LaneRate> rate_;  // nullopt if the lane's intake keeps the same rate
   bool retries_full_ = false;

@@ -53,7 +53,7 @@ Line& Stage::line_of(const handler::Item& item) {
   return add_line(std::move(subscriber));
 }
 
-Line& Stage::add_line(std::shared_ptr<Subscriber> subscriber) {
+Line& Stage::add_line(std::shared_ptr<KeyedLimit> subscriber) {
   if (lines_.size() >= many_lines)
     lines_.erase(
         std::remove_if(lines_.begin() + 1, lines_.end(), [](const auto& line) { return line->unused(); }),

@@ -4,7 +4,7 @@
 // A stage that shares the lane with others keeps what its pool or downstream cannot take in the backlogs of
 // its lines, so that the records of the others pass; the lane bounds what waits (lanes.max_incomplete, its
 // share of lanes.memory). The stage of a service without named pools has no backlog: its records wait in the
-// workload, and the lane holds. A stage is not fed while the next one (config::Pool::then) rejects
+// workload, and the lane holds. A stage is not fed while the next one (config::PoolSettings::then) rejects
 // records: so each stage bounds the one before. A stage with a next one runs no more records than there is
 // memory for their results (result_memory.h).
 //
@@ -126,7 +126,7 @@ class Stage {
   bool gives_back() const { return gives_back_; }
 
  private:
-  Line& add_line(std::shared_ptr<Subscriber> subscriber);
+  Line& add_line(std::shared_ptr<KeyedLimit> subscriber);
   bool feed(Line& line, TimePoint now);
   bool takes_directly(Line& line) const;
   bool none_further_on() const;

@@ -37,7 +37,7 @@ enum class RecordOwner : std::uint8_t {
   stage,         ///< Workload, or the backlog of a Line
   worker,        ///< Execution and the handler
   attempts,      ///< Attempts::waiting
-  next_stage,    ///< a later stage: that of config::Pool::then, or the one that gathers
+  next_stage,    ///< a later stage: that of config::PoolSettings::then, or the one that gathers
   sub_jobs,      ///< handler::Gathering
   ledger,        ///< or, at the end of a sub-job, the Gathering of its record
   next_consumer  ///< another member, this one after its next start, or nobody if the log was replaced

@@ -42,7 +42,7 @@ bool falls_behind(const LaneUsage& lane, const AdviceSettings& settings) {
   return -lane.lag_growth * to_seconds(backlog_patience) < static_cast<double>(backlog);
 }
 
-Limit limit_of_idle(const LaneUsage& lane, const config::Lanes& lanes) {
+Limit limit_of_idle(const LaneUsage& lane, const config::LaneSettings& lanes) {
   if (lane.held_by(Hold::rate_limited) >= often) return Limit::rate;
   const bool full = lane.held_by(Hold::window_full) >= often || lane.held_by(Hold::map_full) >= often;
   const bool memory = lane.held_by(Hold::memory_full) >= often;

@@ -17,9 +17,9 @@
 namespace laneway::service {
 
 struct AdviceSettings {
-  config::Lanes lanes;
-  std::uint32_t workers = config::Pool{}.workers;  ///< of all stages, as `queue`
-  std::uint32_t queue = config::Pool{}.queue;
+  config::LaneSettings lanes;
+  std::uint32_t workers = config::PoolSettings{}.workers;  ///< of all stages, as `queue`
+  std::uint32_t queue = config::PoolSettings{}.queue;
   bool pools = false;                 ///< there are named pools
   std::uint64_t connections = 0;      ///< shared by all lanes; 0: no limit
   bool outage = false;                ///< the breaker is not closed now

@@ -6,7 +6,7 @@
 namespace laneway::service {
 namespace {
 
-lane::DownstreamRules rules_of(const config::Breaker& breaker, const config::Config& config) {
+lane::DownstreamRules rules_of(const config::BreakerSettings& breaker, const config::Config& config) {
   return {{breaker.failures, breaker.window, breaker.probe}, breaker.slow, config.dead_letter.max_rate};
 }
 
@@ -16,7 +16,7 @@ Result<SharedStages> SharedStages::make(const config::Config& config, handler::H
   SharedStages stages;
   stages.process_rate_ = std::make_unique<lane::RateLimiter>(config.rate);
   std::vector<std::string> names;
-  for (const config::Pool& pool : config::stages_of(config)) {
+  for (const config::PoolSettings& pool : config::stages_of(config)) {
     auto parts = std::make_unique<Parts>();
     parts->name = pool.name;
     parts->handler = pool.handler ? nullptr : own;
@@ -30,7 +30,7 @@ Result<SharedStages> SharedStages::make(const config::Config& config, handler::H
     parts->downstream = std::make_unique<lane::Downstream>(parts->handler->downstream(), rules);
     if (pool.named()) parts->rate = std::make_unique<lane::RateLimiter>(pool.rate);
     if (pool.each.by.enabled())
-      parts->subscribers = std::make_unique<lane::Subscribers>(pool.name, rules, pool.each);
+      parts->subscribers = std::make_unique<lane::KeyedLimits>(pool.name, rules, pool.each);
     if (pool.adaptive.enabled())
       parts->adaptive = std::make_unique<lane::AdaptiveLimit>(pool.adaptive, pool.workers);
     else if (pool.total > 0)

@@ -34,7 +34,7 @@ class SharedStages {
   std::vector<WatchedDownstream> watched(const config::Config& config) const;
   lane::RateLimiter& process_rate() const { return *process_rate_; }
   /// Null if the stage has no subscribers.
-  lane::Subscribers* subscribers(std::size_t stage) const { return parts_[stage]->subscribers.get(); }
+  lane::KeyedLimits* subscribers(std::size_t stage) const { return parts_[stage]->subscribers.get(); }
 
   /// For LaneContext::stages, with these settings.
   std::vector<lane::StageContext> for_lanes(const config::Config& config) const;
@@ -60,7 +60,7 @@ class SharedStages {
     handler::Handler* handler = nullptr;
     std::unique_ptr<lane::Downstream> downstream;
     std::unique_ptr<lane::RateLimiter> rate;  // null: the rate of the process
-    std::unique_ptr<lane::Subscribers> subscribers;
+    std::unique_ptr<lane::KeyedLimits> subscribers;
     std::unique_ptr<lane::AdaptiveLimit> adaptive;  // null if the number of workers is fixed
     std::unique_ptr<pool::Permits> permits;         // null if the process has no limit for the stage
   };

@@ -97,10 +97,10 @@ TEST_CASE("connect: the handler of each pool is checked, and named if it does no
   config.kafka["group.id"] = {"g", "", false};
   config.topics = {"orders"};
   config.start_deadline = milliseconds(700);
-  config::Pool works;
+  config::PoolSettings works;
   works.name = "works";
   works.handler = config::ExecSettings{.command = {"/bin/cat"}};
-  config::Pool fails;
+  config::PoolSettings fails;
   fails.name = "fails";
   config::HttpSettings nowhere;
   nowhere.url = "http://127.0.0.1:9/";

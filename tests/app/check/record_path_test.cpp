@@ -11,8 +11,8 @@ bool shows(const std::string& text, const std::string& words) {
   return text.find(words) != std::string::npos;
 }
 
-config::Pool some_pool(const std::string& name, const std::string& then = "") {
-  config::Pool pool;
+config::PoolSettings some_pool(const std::string& name, const std::string& then = "") {
+  config::PoolSettings pool;
   pool.name = name;
   pool.then = then;
   return pool;
@@ -71,7 +71,7 @@ TEST_CASE("the bounds of a pool are printed") {
               "own ones that have waited 5s\n"));
   pool = some_pool("critical");
   pool.workers = 64;
-  pool.adaptive = {config::LimitAlgorithm::aimd, 2};
+  pool.adaptive = {config::AdaptiveAlgorithm::aimd, 2};
   CHECK(shows(
       app::record_path(config),
       "  critical  log, 2 to 64 running records in the process, as many as the downstream can take, and "

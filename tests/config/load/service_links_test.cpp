@@ -7,7 +7,7 @@ using namespace laneway::config;
 
 namespace {
 /// As Kubernetes injects them for a Service of one named port.
-Environment links_of(const std::string& service) {
+EnvironmentVariables links_of(const std::string& service) {
   return {{service + "_SERVICE_HOST", "10.0.0.7"},
           {service + "_SERVICE_PORT", "9644"},
           {service + "_SERVICE_PORT_ADMIN", "9644"},
@@ -38,14 +38,14 @@ TEST_CASE("the variables of a Kubernetes Service are ignored with one warning") 
 }
 
 TEST_CASE("a misspelt variable that resembles one of a Service stays an error") {
-  for (const auto& [name, value] : Environment{{"LANEWAY_PORT", "9644"},
-                                               {"LANEWAY_ADMIN_PORT", "9644"},
-                                               {"LANEWAY_LANES__WORKRES", "3"},
-                                               {"LANEWAY_SERVICE_PORT", "many"},
-                                               {"LANEWAY_ADMIN__SERVICE_PORT", "3"},
-                                               {"LANEWAY_PORT_X_TCP", "3"},
-                                               {"LANEWAY_PORT_3_ICMP", "3"},
-                                               {"LANEWAY_SERVICE_PORTS", "3"}}) {
+  for (const auto& [name, value] : EnvironmentVariables{{"LANEWAY_PORT", "9644"},
+                                                        {"LANEWAY_ADMIN_PORT", "9644"},
+                                                        {"LANEWAY_LANES__WORKRES", "3"},
+                                                        {"LANEWAY_SERVICE_PORT", "many"},
+                                                        {"LANEWAY_ADMIN__SERVICE_PORT", "3"},
+                                                        {"LANEWAY_PORT_X_TCP", "3"},
+                                                        {"LANEWAY_PORT_3_ICMP", "3"},
+                                                        {"LANEWAY_SERVICE_PORTS", "3"}}) {
     CAPTURE(name);
     CHECK(errors_of(base, {{name, value}}).starts_with(name + ": this key does not exist"));
   }

@@ -74,7 +74,7 @@ TEST_CASE("topics that a handler of the service writes to are left out, unless i
   CHECK(topics.left_out_by("orders-out") == "handler.produce.topic");
   CHECK(topics.left_out_by("orders-audit") == "handler.produce.topics");
   CHECK(topics.exclusions() == "handler.produce.topic {topic}-out, handler.produce.topics orders-audit");
-  Pool pool;
+  PoolSettings pool;
   pool.name = "out";
   pool.handler = config.handler;
   config.handler = LogSettings{};

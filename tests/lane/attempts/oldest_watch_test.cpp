@@ -38,8 +38,8 @@ struct AgeingLane {
 
   const std::string reason = "refused";
   TimePoint now{seconds(1000)};
-  config::Lanes lanes;
-  config::Ledger rules;
+  config::LaneSettings lanes;
+  config::LedgerSettings rules;
   Downstream downstream{"shop", {.breaker = {.failures = 1, .window = seconds(30), .probe = seconds(5)}}};
   LaneId id{{"orders", 3}, 7};
   Ledger ledger{100};

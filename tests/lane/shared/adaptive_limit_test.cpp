@@ -9,7 +9,7 @@ namespace {
 
 using handler::Outcome;
 
-constexpr config::AdaptiveLimit vegas{config::LimitAlgorithm::vegas, 2};
+constexpr config::AdaptiveLimitSettings vegas{config::AdaptiveAlgorithm::vegas, 2};
 
 /// A second of calls that ended, ten times.
 void end_calls(AdaptiveLimit& limit, delivery::EndedCalls calls, TimePoint& now) {
@@ -17,7 +17,7 @@ void end_calls(AdaptiveLimit& limit, delivery::EndedCalls calls, TimePoint& now)
 }
 
 TEST_CASE("an adaptive limit begins at min, and a 429 lowers the permits") {
-  AdaptiveLimit limit({config::LimitAlgorithm::aimd, 2}, 64);
+  AdaptiveLimit limit({config::AdaptiveAlgorithm::aimd, 2}, 64);
   CHECK(limit.permits().limit() == 2);
   auto now = SteadyClock::now();
   for (int i = 0; i < 100; ++i) end_calls(limit, {.worked = 100, .latency = milliseconds(5)}, now);
@@ -34,7 +34,7 @@ TEST_CASE("an adaptive limit begins at min, and a 429 lowers the permits") {
 }
 
 TEST_CASE("an opening breaker halves the limit once, and calls during the outage change nothing") {
-  AdaptiveLimit limit({config::LimitAlgorithm::aimd, 1}, 64);
+  AdaptiveLimit limit({config::AdaptiveAlgorithm::aimd, 1}, 64);
   auto now = SteadyClock::now();
   for (int i = 0; i < 100; ++i) end_calls(limit, {.worked = 100, .latency = milliseconds(5)}, now);
   const auto before = limit.permits().limit();
@@ -49,9 +49,9 @@ TEST_CASE("an opening breaker halves the limit once, and calls during the outage
 
 TEST_CASE("changed bounds take effect at once") {
   AdaptiveLimit limit(vegas, 64);
-  limit.change({config::LimitAlgorithm::vegas, 8}, 16, SteadyClock::now());
+  limit.change({config::AdaptiveAlgorithm::vegas, 8}, 16, SteadyClock::now());
   CHECK(limit.permits().limit() == 8);
-  limit.change({config::LimitAlgorithm::vegas, 1}, 4, SteadyClock::now());
+  limit.change({config::AdaptiveAlgorithm::vegas, 1}, 4, SteadyClock::now());
   CHECK(limit.permits().limit() == 4);
 }
 
@@ -98,7 +98,7 @@ struct SubscribersLane : PooledLane {
     pool.each = &*subscribers;
     pool.adaptive = &limit;
     pool.permits = &limit.permits();
-    limit.change({config::LimitAlgorithm::aimd, 1}, 64, now);
+    limit.change({config::AdaptiveAlgorithm::aimd, 1}, 64, now);
   }
   ~SubscribersLane() { lane.reset(); }
   std::uint64_t changes(delivery::LimitReason reason) const {
@@ -106,8 +106,8 @@ struct SubscribersLane : PooledLane {
   }
 
   config::Each each;
-  std::optional<Subscribers> subscribers;
-  AdaptiveLimit limit{{config::LimitAlgorithm::aimd, 32}, 64};
+  std::optional<KeyedLimits> subscribers;
+  AdaptiveLimit limit{{config::AdaptiveAlgorithm::aimd, 32}, 64};
 };
 
 TEST_CASE("a subscriber's outage does not lower the limit of the others") {

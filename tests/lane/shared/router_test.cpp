@@ -7,8 +7,8 @@ namespace {
 
 const std::vector<std::string> pools{"bulk", "gold", "free"};
 
-config::Route by_header() {
-  config::Route route;
+config::RouteSettings by_header() {
+  config::RouteSettings route;
   route.by = {config::Selector::Kind::header, "tenant"};
   route.rows = {{"free-trial", false, "gold"}, {"free-", true, "free"}, {"gold", false, "gold"}};
   route.otherwise = "bulk";
@@ -45,7 +45,7 @@ TEST_CASE("without a selector every record goes to one pool") {
 }
 
 TEST_CASE("pools get records in turn, as often as the list names them") {
-  config::Route route;
+  config::RouteSettings route;
   route.by = {config::Selector::Kind::round_robin, ""};
   route.rows = {{"", false, "free"}, {"", false, "gold"}, {"", false, "free"}};
   const Router router(route, pools);
@@ -60,7 +60,7 @@ TEST_CASE("pools get records in turn, as often as the list names them") {
 }
 
 TEST_CASE("a record is routed by a field of its value") {
-  config::Route route;
+  config::RouteSettings route;
   route.by = {config::Selector::Kind::value, "/customer/tier"};
   route.rows = {{"1", false, "gold"}};
   route.otherwise = "bulk";

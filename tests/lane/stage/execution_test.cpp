@@ -297,8 +297,8 @@ TEST_CASE("a throttled call lowers the pace, unless an adaptive limit can fall i
   const auto after = GENERATE(std::optional<Duration>{}, std::optional<Duration>{seconds(1)});
   Executed test;
   RateLimiter rate({});
-  AdaptiveLimit limit({.algorithm = config::LimitAlgorithm::aimd, .min = 32}, 64);
-  if (kind == Limit::can_fall) limit.change({.algorithm = config::LimitAlgorithm::aimd}, 64, test.now);
+  AdaptiveLimit limit({.algorithm = config::AdaptiveAlgorithm::aimd, .min = 32}, 64);
+  if (kind == Limit::can_fall) limit.change({.algorithm = config::AdaptiveAlgorithm::aimd}, 64, test.now);
   CHECK(limit.can_fall() == (kind == Limit::can_fall));
   test.stage().rate = &rate;
   if (kind != Limit::fixed) test.stage().adaptive = &limit;
@@ -311,8 +311,8 @@ TEST_CASE("a throttled call lowers the pace, unless an adaptive limit can fall i
 
 TEST_CASE("the adaptive limit falls once when an outage begins, and learns nothing from its calls") {
   Executed test;
-  AdaptiveLimit limit({.algorithm = config::LimitAlgorithm::aimd, .min = 32}, 64);
-  limit.change({.algorithm = config::LimitAlgorithm::aimd}, 64, test.now);
+  AdaptiveLimit limit({.algorithm = config::AdaptiveAlgorithm::aimd, .min = 32}, 64);
+  limit.change({.algorithm = config::AdaptiveAlgorithm::aimd}, 64, test.now);
   test.stage().adaptive = &limit;
   test.begin();
   test.submit(1);

@@ -214,7 +214,7 @@ class History {
     if (settings.total > 0)
       pool.permits = permits_.emplace_back(std::make_unique<pool::Permits>(settings.total)).get();
     if (!settings.each.by.enabled()) return;
-    each_.push_back(std::make_unique<Subscribers>(settings.name, DownstreamRules{.breaker = {.failures = 0}},
+    each_.push_back(std::make_unique<KeyedLimits>(settings.name, DownstreamRules{.breaker = {.failures = 0}},
                                                   settings.each));
     pool.each = each_.back().get();
   }
@@ -274,7 +274,7 @@ class History {
   ScriptedHandler letters_;
   std::vector<std::unique_ptr<FatefulHandler>> handlers_;
   std::vector<std::unique_ptr<pool::Permits>> permits_;
-  std::vector<std::unique_ptr<Subscribers>> each_;
+  std::vector<std::unique_ptr<KeyedLimits>> each_;
   PooledLane test_;  // its threads use the members above
   std::int64_t committed_ = 0;
   std::string metadata_;

@@ -28,14 +28,14 @@ struct StageWithLines {
     stage.downstream = &downstream;
     stage.rate = &rate;
   }
-  std::unique_ptr<Line> make(std::shared_ptr<Subscriber> of = nullptr) {
+  std::unique_ptr<Line> make(std::shared_ptr<KeyedLimit> of = nullptr) {
     return std::make_unique<Line>(context, stage, std::move(of),
                                   Attempts::Members{id, ledger, oldest, nullptr});
   }
   /// A subscriber whose records run three at a time.
-  std::shared_ptr<Subscriber> subscriber(config::Rate its_rate = {}) const {
+  std::shared_ptr<KeyedLimit> subscriber(config::Rate its_rate = {}) const {
     const config::Each each{.by = {}, .rate = its_rate, .workers = 3};
-    return std::make_shared<Subscriber>("acme", "send acme", rules, each);
+    return std::make_shared<KeyedLimit>("acme", "send acme", rules, each);
   }
   void open_breaker(Downstream& of) const { of.failed({.reason = reason}, now); }
   /// The record waits until the breaker lets it begin.

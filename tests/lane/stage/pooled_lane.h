@@ -125,7 +125,7 @@ struct PooledLane : TestLane {
         [&] { return committed_ == offset || (committed_ = std::max(committed_, commit())) == offset; });
   }
 
-  config::Route route;
+  config::RouteSettings route;
   std::unique_ptr<Router> router;
 
  private:

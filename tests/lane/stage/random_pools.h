@@ -42,7 +42,7 @@ class RandomPools {
   }
 
   struct Pool {
-    config::Pool settings;
+    config::PoolSettings settings;
     int then = -1;
   };
 

@@ -80,7 +80,7 @@ struct StageAlone : StageSurroundings {
   NextStages onward;
   Downstream fragile{"shop", {.breaker = {.failures = 1, .window = seconds(30), .probe = seconds(5)}}};
   std::optional<CrashGate> gate;
-  std::optional<Subscribers> each;
+  std::optional<KeyedLimits> each;
   std::optional<Stage> first, next;
 
  private:

@@ -95,7 +95,7 @@ TEST_CASE("a record that comes long after an outage began may wait as long as th
   config::Each each;
   each.by = {config::Selector::Kind::key, ""};
   each.longest_wait = std::chrono::hours(1);
-  Subscribers subscribers{
+  KeyedLimits subscribers{
       "send", {.breaker = {.failures = 3, .window = seconds(30), .probe = seconds(5)}}, each};
   std::atomic<bool> works{false};
   ScriptedHandler send(

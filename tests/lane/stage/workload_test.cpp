@@ -346,7 +346,7 @@ TEST_CASE("the pool of failed records has the workers that the settings give it"
 
 TEST_CASE("the pool follows an adaptive limit up to its own workers, and each claim is one record") {
   Worked test;
-  AdaptiveLimit limit({.algorithm = config::LimitAlgorithm::aimd, .min = GENERATE(2U, 32U)}, 64);
+  AdaptiveLimit limit({.algorithm = config::AdaptiveAlgorithm::aimd, .min = GENERATE(2U, 32U)}, 64);
   test.stage().settings.workers = 8;
   test.stage().adaptive = &limit;
   test.begin();

@@ -13,11 +13,11 @@ namespace {
 
 /// Records go from `first` to `last`, which has one worker and limits for each text of the key.
 void add_two_pools(config::Config& config) {
-  config::Pool first;
+  config::PoolSettings first;
   first.name = "first";
   first.then = "last";
   first.workers = 2;
-  config::Pool last;
+  config::PoolSettings last;
   last.name = "last";
   last.workers = 1;
   last.queue = 2;

@@ -38,7 +38,7 @@ TEST_CASE("a program needs four descriptors, and requests one each within their 
 TEST_CASE("the descriptors of all pools are added, and the remedy names the pools") {
   auto config = config_for(config::ExecSettings{});
   const auto least = service::expected_descriptors(config, 4, 3).least;
-  config::Pool pool;
+  config::PoolSettings pool;
   pool.name = "critical";
   pool.workers = 2;
   config.pools = {pool, pool};

@@ -35,14 +35,14 @@ TEST_CASE("workers and senders of all pools are expected, including the pools fo
   config.kafka["bootstrap.servers"] = {"a:1,b:2", "test"};
   config.handler = config::SimulateSettings{};
   const auto before = service::expected_threads(config, 5, 3);
-  config::Pool blocking;
+  config::PoolSettings blocking;
   blocking.workers = 3;
   blocking.retry_workers = 2;
-  config::Pool sending;
+  config::PoolSettings sending;
   config::HttpSettings http;
   http.connections = 1;
   sending.handler = http;
-  config::Pool writing;
+  config::PoolSettings writing;
   writing.handler = config::ProduceSettings{};
   config.pools = {blocking, sending};
   const auto pools = service::expected_threads(config, 5, 3);

@@ -1,4 +1,4 @@
-#include "lane/shared/subscribers.h"
+#include "lane/shared/keyed_limits.h"
 
 namespace laneway::lane {
 namespace {
@@ -8,7 +8,7 @@ constexpr std::string_view others = "";
 
 }  // namespace
 
-std::shared_ptr<Subscriber> Subscribers::find(std::string_view text) {
+std::shared_ptr<KeyedLimit> KeyedLimits::find(std::string_view text) {
   MutexLock lock(mutex_);
   if (const auto found = subscribers_.find(text); found != subscribers_.end()) return found->second;
   if (subscribers_.size() >= most) forget_unused();
@@ -17,22 +17,22 @@ std::shared_ptr<Subscriber> Subscribers::find(std::string_view text) {
   return found != subscribers_.end() ? found->second : make(others);
 }
 
-std::shared_ptr<Subscriber> Subscribers::make(std::string_view text) {
+std::shared_ptr<KeyedLimit> KeyedLimits::make(std::string_view text) {
   auto name = pool_ + " " + (text == others ? "(others)" : std::string(text));
-  auto made = std::make_shared<Subscriber>(std::string(text), std::move(name), rules_, each_);
+  auto made = std::make_shared<KeyedLimit>(std::string(text), std::move(name), rules_, each_);
   subscribers_.emplace(text, made);
   return made;
 }
 
 /// A subscriber whose breaker is open is kept, because that is worth knowing.
-void Subscribers::forget_unused() {
+void KeyedLimits::forget_unused() {
   std::erase_if(subscribers_, [](const auto& entry) {
     const auto& subscriber = entry.second;
     return subscriber.use_count() == 1 && subscriber->downstream.closed();
   });
 }
 
-void Subscribers::change(const DownstreamRules& rules, const config::Each& each, TimePoint now) {
+void KeyedLimits::change(const DownstreamRules& rules, const config::Each& each, TimePoint now) {
   MutexLock lock(mutex_);
   rules_ = rules;
   each_.rate = each.rate;
@@ -44,13 +44,13 @@ void Subscribers::change(const DownstreamRules& rules, const config::Each& each,
   }
 }
 
-void Subscribers::settle(TimePoint now) {
+void KeyedLimits::settle(TimePoint now) {
   for (const auto& subscriber : all()) subscriber->downstream.settle(now);
 }
 
-std::vector<std::shared_ptr<Subscriber>> Subscribers::all() const {
+std::vector<std::shared_ptr<KeyedLimit>> KeyedLimits::all() const {
   MutexLock lock(mutex_);
-  std::vector<std::shared_ptr<Subscriber>> all;
+  std::vector<std::shared_ptr<KeyedLimit>> all;
   all.reserve(subscribers_.size());
   for (const auto& [text, subscriber] : subscribers_) all.push_back(subscriber);
   return all;

@@ -1,7 +1,7 @@
 // The limits and the breaker of each subscriber, tenant, … of a named pool (config::Each): of all records
 // with the same text. All lanes share them.
 //
-// Ownership: the service owns a Subscribers for each pool that has `each`; lanes share its subscribers.
+// Ownership: the service owns a KeyedLimits for each pool that has `each`; lanes share its subscribers.
 // Threads: any; a subscriber's parts have locks of their own. Nothing blocks. Bounded: subscribers that no
 // lane uses are forgotten once there are many; if all of 10,000 are in use, the further texts share one.
 #pragma once
@@ -22,9 +22,9 @@
 
 namespace laneway::lane {
 
-class Subscriber {
+class KeyedLimit {
  public:
-  Subscriber(std::string text, std::string name, const DownstreamRules& rules, const config::Each& each)
+  KeyedLimit(std::string text, std::string name, const DownstreamRules& rules, const config::Each& each)
       : downstream(std::move(name), rules), rate(each.rate), text_(std::move(text)), most_(each.workers) {}
 
   const std::string& text() const { return text_; }
@@ -56,31 +56,31 @@ class Subscriber {
   std::atomic<std::uint32_t> running_{0};
 };
 
-class Subscribers {
+class KeyedLimits {
  public:
   static constexpr std::size_t most = 10000;
 
   /// `pool`: for messages.
-  Subscribers(std::string pool, DownstreamRules rules, config::Each each)
+  KeyedLimits(std::string pool, DownstreamRules rules, config::Each each)
       : pool_(std::move(pool)), rules_(rules), each_(std::move(each)) {}
 
   const config::Selector& by() const { return each_.by; }
-  std::shared_ptr<Subscriber> find(std::string_view text) EXCLUDES(mutex_);
+  std::shared_ptr<KeyedLimit> find(std::string_view text) EXCLUDES(mutex_);
   /// Replaces the limits and the rules of all subscribers; takes effect immediately.
   void change(const DownstreamRules& rules, const config::Each& each, TimePoint now) EXCLUDES(mutex_);
   /// To be called once a second (Downstream::settle).
   void settle(TimePoint now) EXCLUDES(mutex_);
-  std::vector<std::shared_ptr<Subscriber>> all() const EXCLUDES(mutex_);
+  std::vector<std::shared_ptr<KeyedLimit>> all() const EXCLUDES(mutex_);
 
  private:
   void forget_unused() REQUIRES(mutex_);
-  std::shared_ptr<Subscriber> make(std::string_view text) REQUIRES(mutex_);
+  std::shared_ptr<KeyedLimit> make(std::string_view text) REQUIRES(mutex_);
 
   const std::string pool_;
   mutable Mutex mutex_;
   DownstreamRules rules_ GUARDED_BY(mutex_);
   config::Each each_;  // `by` is constant; the limits are guarded by the mutex
-  std::map<std::string, std::shared_ptr<Subscriber>, std::less<>> subscribers_ GUARDED_BY(mutex_);
+  std::map<std::string, std::shared_ptr<KeyedLimit>, std::less<>> subscribers_ GUARDED_BY(mutex_);
 };
 
 }  // namespace laneway::lane

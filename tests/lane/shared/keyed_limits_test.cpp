@@ -1,5 +1,5 @@
 // The subscribers of a pool, and the places for their running records.
-#include "lane/shared/subscribers.h"
+#include "lane/shared/keyed_limits.h"
 
 #include <memory>
 #include <string>
@@ -17,7 +17,7 @@ const TimePoint called_at{seconds(1000)};
 
 config::Each places(std::uint32_t workers) { return {.by = {}, .rate = {}, .workers = workers}; }
 
-void open_breaker_of(Subscriber& subscriber) {
+void open_breaker_of(KeyedLimit& subscriber) {
   const std::string reason = "refused";
   subscriber.downstream.failed({.reason = reason}, called_at);
 }
@@ -25,17 +25,17 @@ void open_breaker_of(Subscriber& subscriber) {
 struct SendingPool {
   /// Uses up what is left of the most subscribers that are remembered.
   void fill() {
-    for (auto i = subscribers.all().size(); i < Subscribers::most; ++i)
+    for (auto i = subscribers.all().size(); i < KeyedLimits::most; ++i)
       kept.push_back(subscribers.find("tenant " + std::to_string(i)));
   }
-  Subscribers subscribers{"send", opens_at_once, places(3)};
-  std::vector<std::shared_ptr<Subscriber>> kept;
+  KeyedLimits subscribers{"send", opens_at_once, places(3)};
+  std::vector<std::shared_ptr<KeyedLimit>> kept;
 };
 
 }  // namespace
 
 TEST_CASE("a subscriber has places for as many records as it may run at once") {
-  Subscriber subscriber("acme", "send acme", opens_at_once, places(3));
+  KeyedLimit subscriber("acme", "send acme", opens_at_once, places(3));
   CHECK(subscriber.begin(2) == 2);
   CHECK(subscriber.begin(2) == 1);
   CHECK(subscriber.begin(1) == 0);
@@ -46,14 +46,14 @@ TEST_CASE("a subscriber has places for as many records as it may run at once") {
 }
 
 TEST_CASE("a subscriber without a limit has a place for every record") {
-  Subscriber subscriber("acme", "send acme", opens_at_once, places(0));
+  KeyedLimit subscriber("acme", "send acme", opens_at_once, places(0));
   CHECK(subscriber.begin(100'000) == 100'000);
   CHECK(subscriber.begin(1) == 1);
   CHECK(subscriber.running() == 100'001);
 }
 
 TEST_CASE("records that take a place beyond the limit leave none free until they have ended") {
-  Subscriber subscriber("acme", "send acme", opens_at_once, places(3));
+  KeyedLimit subscriber("acme", "send acme", opens_at_once, places(3));
   subscriber.take(5);
   CHECK(subscriber.begin(1) == 0);
   subscriber.end(2);
@@ -63,7 +63,7 @@ TEST_CASE("records that take a place beyond the limit leave none free until they
 }
 
 TEST_CASE("a lower limit lets running records end, and begins none meanwhile") {
-  Subscriber subscriber("acme", "send acme", opens_at_once, places(3));
+  KeyedLimit subscriber("acme", "send acme", opens_at_once, places(3));
   CHECK(subscriber.begin(3) == 3);
   subscriber.set_most(1);
   CHECK(subscriber.begin(1) == 0);
@@ -100,7 +100,7 @@ TEST_CASE_METHOD(SendingPool, "subscribers that no lane uses are forgotten once 
   open_breaker_of(*subscribers.find("out"));
   fill();
   kept.clear();
-  CHECK(subscribers.all().size() == Subscribers::most);
+  CHECK(subscribers.all().size() == KeyedLimits::most);
   const auto next = subscribers.find("next");
   CHECK(next->text() == "next");
   CHECK(subscribers.all().size() == 3);
