@@ -16,6 +16,13 @@ constexpr Duration hang_grace = seconds(5);
 /// The time for a careful lane's turn.
 constexpr Duration longest_group = seconds(1);
 
+/// Of all stages: the group may be in any of them.
+Duration longest_timeout(const LaneContext& context) {
+  Duration longest{};
+  for (const auto& stage : context.stages) longest = std::max(longest, stage.handler->timeout());
+  return longest;
+}
+
 /// The sub-jobs of a record are one suspect: a later life does not find out more about them.
 std::uint32_t records_of(const handler::RecordBatch& batch) {
   std::uint32_t records = 1;
@@ -109,7 +116,7 @@ void CrashGate::survived(const handler::RecordBatch& batch) {
 
 void CrashGate::tick(std::int64_t log_end, std::int64_t next_offset, TimePoint now) {
   if (!careful()) return;
-  if (alone_since_ && now >= *alone_since_ + context_.stages.front().handler->timeout() + hang_grace)
+  if (alone_since_ && now >= *alone_since_ + longest_timeout(context_) + hang_grace)
     return relax("a handler hangs, and a handler that hangs does not crash the process");
   if (ledger_.window() == 0 && log_end >= 0 && next_offset >= log_end) relax("no records are left");
 }

@@ -60,3 +60,28 @@ TEST_CASE("a record whose sub-job ends the process goes to the dead-letter topic
   CHECK(given_up == Offsets{1});
   CHECK(lives <= 8);
 }
+
+TEST_CASE("a record that may run for long in a later stage is no sign that careful mode is needless") {
+  const CapturedLog log;
+  HeldHandler quick;
+  quick.job_timeout = seconds(10);
+  LettersLane test;
+  test.context.retry.max_crashes = 3;
+  test.handler.job_timeout = seconds(120);
+  test.add_pool("quick", quick);
+  test.add_pool("slow", test.handler);
+  test.route_by_key();
+  for (const auto offset : offsets(0, 3)) test.partition.add(offset, "slow");
+  test.begin(0, "lives=2 ");
+  REQUIRE(test.until([&] {
+    (void)test.commit();
+    return test.handler.started() == Offsets{0};
+  }));
+  test.pass(seconds(60));
+  CHECK(log.lines({"careful mode ends"}) == 0);
+  CHECK(test.handler.started() == Offsets{0});
+  test.pass(seconds(70));
+  CHECK(log.lines({"careful mode ends", "hangs"}) == 1);
+  test.handler.open();
+  CHECK(test.until_committed(3));
+}
