@@ -256,8 +256,9 @@ TimePoint Lane::next_retry(TimePoint now) {
 TimePoint Lane::tick_take(TimePoint now) {
   if (state_.has(Hold::rate_limited)) update_holds(now);
   if (intake_.not_empty() && state_.may_take() && work(now)) return now;
-  return state_.has(Hold::rate_limited) ? std::max(rate_.ready_at(now), now + milliseconds(1))
-                                        : TimePoint::max();
+  // The rate of a pool is the pool's to wait for (Stage::next_due).
+  const bool waits = state_.has(Hold::rate_limited) && rate_.waits(now);
+  return waits ? std::max(rate_.ready_at(now), now + milliseconds(1)) : TimePoint::max();
 }
 
 void Lane::publish(TimePoint now) {
