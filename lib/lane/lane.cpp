@@ -347,6 +347,7 @@ Skip Lane::skip_all(Sequence sequence, const std::string& reason, TimePoint now)
   auto answer = Skip::when_it_fails;
   for (const auto& stage : stages_.all()) {
     for (const auto& line : stage->lines()) {
+      stage->put_off(*line, sequence, now);
       for (;;) {
         auto skipped = line->attempts().skip(sequence, reason);
         if (skipped.answer != Skip::when_it_fails) answer = skipped.answer;

@@ -1,6 +1,7 @@
 #include "lane/stage/line.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "lane/batch/work_batch.h"
@@ -91,6 +92,15 @@ handler::Item Line::pop() {
   backlog_.pop_front();
   bytes_ -= memory_of(item);
   return item;
+}
+
+std::vector<handler::Item> Line::take(Sequence sequence) {
+  const auto stays = [&](const handler::Item& item) { return item.sequence != sequence; };
+  const auto first = std::stable_partition(backlog_.begin(), backlog_.end(), stays);
+  std::vector<handler::Item> taken(std::make_move_iterator(first), std::make_move_iterator(backlog_.end()));
+  backlog_.erase(first, backlog_.end());
+  for (const auto& item : taken) bytes_ -= memory_of(item);
+  return taken;
 }
 
 void Line::clear_backlog() {

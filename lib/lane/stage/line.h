@@ -10,6 +10,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "lane/attempts/attempts.h"
 #include "lane/shared/keyed_limits.h"
@@ -64,6 +65,8 @@ class Line {
   void wait(handler::Item item, TimePoint now);
   const std::deque<handler::Item>& backlog() const { return backlog_; }
   handler::Item pop();
+  /// Takes the record, or its sub-jobs, out of the backlog.
+  std::vector<handler::Item> take(Sequence sequence);
   void clear_backlog();
   /// Memory of the backlog.
   std::uint64_t bytes() const { return bytes_; }

@@ -222,6 +222,12 @@ handler::Item Stage::pop(Line& line) {
   return line.pop();
 }
 
+void Stage::put_off(Line& line, Sequence sequence, TimePoint now) {
+  auto items = line.take(sequence);
+  waiting_.set(waiting_.get() - items.size());
+  for (auto& item : items) line.attempts().put_off(std::move(item), now);
+}
+
 void Stage::clear_backlog(Line& line) {
   waiting_.set(waiting_.get() - line.backlog().size());
   line.clear_backlog();

@@ -91,6 +91,8 @@ class Stage {
   void take_late(TimePoint now);
   /// Null if the stage does not gather in order.
   GatherOrder* order() { return order_ ? &*order_ : nullptr; }
+  /// The record, or its sub-jobs, leave the line's backlog and wait among its attempts.
+  void put_off(Line& line, Sequence sequence, TimePoint now);
   /// Gives the workload records of the backlogs. Returns whether it gave any.
   bool feed(TimePoint now);
   /// Whether the pool rejects records, so that the one before is not to be fed.
