@@ -87,7 +87,9 @@ void Stages::expect(const WorkBatch& batch, std::size_t entry) {
 bool Stages::put_off(handler::Item& item, TimePoint now) {
   const auto left = all_.front()->lines().front()->attempts().restore(item);
   if (left == Duration::zero()) return false;
-  all_[stage_of(item)]->line_of(item).attempts().put_off(std::move(item), now + left);
+  auto& line = all_[stage_of(item)]->line_of(item);
+  if (line.subscriber() != nullptr) item.begin_progress().arrived = now + left;  // for each.longest_wait
+  line.attempts().put_off(std::move(item), now + left);
   return true;
 }
 

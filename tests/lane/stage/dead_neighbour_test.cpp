@@ -77,3 +77,33 @@ TEST_CASE("an operator skips a record that waits before a pool whose downstream 
   CHECK(letters.offsets() == Offsets{299});
   CHECK(test.lane->skip(299, "no use", test.now) != Skip::on_its_way);
 }
+
+TEST_CASE("a record of a retry topic waits no longer for its subscriber than a record of the topic") {
+  delivery::RetrySteps steps;
+  steps.add("first", {{"orders", seconds(5)}});
+  ScriptedHandler dead([](const auto&) { return Outcome::unavailable("refused"); });
+  auto each = Fan::each();
+  each.by = {config::Selector::Kind::key, ""};
+  KeyedLimits all("send", shipped, each);
+  LettersLane test;
+  test.context.retry_steps = &steps;
+  auto& pool = test.add_pool("send", dead, 8, 64);
+  pool.settings.each = each;
+  pool.each = &all;
+  for (const auto offset : offsets(0, 10)) {
+    test.partition.add(offset, "dead");
+    test.partition.log.back().timestamp = wall_clock_ms();
+  }
+  test.begin();
+  REQUIRE(test.until([&] {
+    test.pass(seconds(10));
+    return !all.find("dead")->downstream.closed();
+  }));
+  test.pass(std::chrono::minutes(50));
+  CHECK(test.letters.count() == 0);
+  CHECK(test.until([&] {
+    test.pass(seconds(30));
+    return test.commit() == 10;
+  }));
+  CHECK(test.letters.count() == 10);
+}
