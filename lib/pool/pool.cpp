@@ -310,10 +310,8 @@ std::vector<Range> Pool::tick(TimePoint now) {
     const bool halted = queued_ > 0 && claims_ == claims_at_tick_ && may_begin && !asynchronous_ &&
                         !(permits_ && permits_->waiting());
     claims_at_tick_ = claims_;
-    if (stuck.jobs.empty()) {
-      if (!halted) return {};
-      job_time_.forget();
-    }
+    if (stuck.jobs.empty() && !halted) return {};
+    if (halted) job_time_.forget();
     next_to_work(now, next);
   }
   for (auto* waiter : permitted) waiter->permitted();

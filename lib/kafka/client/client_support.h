@@ -1,6 +1,6 @@
-// What the linked client library can do, as far as its releases and builds differ. No other file depends on
-// the library's version. Threads: any. Nothing blocks, and no broker is contacted. Errors: configuration, and
-// fatal for a release that is known to be unusable.
+// What the linked client library can do, as far as its releases and builds differ. Which releases have a
+// group protocol: config/client/group_protocol.h. Threads: any. Nothing blocks, and no broker is contacted.
+// Errors: configuration, and fatal for a release that is known to be unusable.
 #pragma once
 
 #include <optional>

@@ -31,7 +31,7 @@ class GroupLeave {
 
   /// Continues the leave. `at_rest`: everything is drained and given back. `hurry`: nothing is waited for any
   /// longer. Returns nullopt until the end; then true if the member has left the group, and only handlers may
-  /// still work, or false if the time is over.
+  /// still work, or false if the member has not: the client is broken, or the time is over.
   std::optional<bool> advance(bool at_rest, bool hurry, TimePoint now);
 
  private:

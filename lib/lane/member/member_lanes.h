@@ -99,10 +99,10 @@ class MemberLanes {
   std::atomic<bool> any_signalled_{false};
   mutable Mutex mutex_;
   std::vector<MemberLane*> signalled_ GUARDED_BY(mutex_);
-  std::vector<std::shared_ptr<const Lane>> published_ GUARDED_BY(mutex_);
   // Destroyed first, which waits for the handlers: they signal this object.
   std::map<kafka::TopicPartition, std::unique_ptr<MemberLane>> lanes_;
   std::vector<std::unique_ptr<MemberLane>> ended_;  // not buried yet
+  std::vector<std::shared_ptr<const Lane>> published_ GUARDED_BY(mutex_);
 };
 
 }  // namespace laneway::lane
