@@ -28,19 +28,7 @@
 // claim runs the claims, because running only passes them on.
 //
 // Permits (permits.h): with Limits::permits, each claim also needs one of the permits that several pools
-// share. A stuck claim holds none.
-//
-// Helping: a pool lends its free slots, and with threads its workers, to the pools that it helps. A job
-// begins on its own pool's free slots first, then on those of the helpers in whose lists its pool comes
-// earliest. A slot of a helper that becomes free runs jobs of the helped pools first, in the order of the
-// list, then own ones; but an own job that has waited longer than longest_wait goes first. So an own job
-// begins at the latest on the first slot of its pool that becomes free after longest_wait has passed since
-// its submission and the own jobs before it have begun: longest_wait, and at most the rest of one running
-// claim. If such an own job waits for a permit, the pool keeps one free slot for it and lends the others.
-// Admission, deadlines, permits and counts are those of the job's own pool. The helped pool's Work::run is
-// then called on threads of the helper. No thread holds the locks of two pools. All pools of a group must
-// live until each of them is joined, and one thread destroys them; close all, then join each. A pool's join
-// also waits for the claims on the slots that it has lent or borrowed.
+// share. A stuck claim holds none. Pools can also lend each other slots and workers: help.h.
 #pragma once
 
 #include <array>
@@ -55,7 +43,6 @@
 #include "base/mutex.h"
 #include "base/time.h"
 #include "pool/batch.h"
-#include "pool/lender.h"
 #include "pool/permit_use.h"
 #include "pool/permits.h"
 #include "pool/worker_slots.h"
@@ -131,10 +118,6 @@ class Pool final : private Permits::Waiter, private Lender {
   ~Pool();
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
-
-  /// Idle workers of this pool run jobs of `others`, the first ones first. Call before the first submission
-  /// to any of these pools, which must have the same producer thread.
-  void help(const std::vector<Pool*>& others);
 
   /// Offers jobs [begin, batch.size), or the first `most` of them. A sequential batch is accepted whole, as
   /// one job, or not at all; `most` is not used then.
@@ -214,6 +197,8 @@ class Pool final : private Permits::Waiter, private Lender {
   /// claim is finished. Returns false if that is not so at the deadline. After false the pool must live on,
   /// because its threads use it; join may be called again.
   bool join(Deadline deadline) EXCLUDES(mutex_);
+
+  friend void help(Pool& helper, const std::vector<Pool*>& helped);  // help.h
 
  private:
   using Thread = worker_pool::Thread;

@@ -16,9 +16,21 @@
 
 #include "base/time.h"
 #include "pool/batch.h"
-#include "pool/lender.h"
 
 namespace laneway::pool {
+
+/// A pool that lends its slots to the pools that it helps, as these see it (help.h).
+class Lender {
+ public:
+  /// The claim on a lent slot is stuck: another slot replaces the lent one.
+  virtual void loan_stuck() = 0;
+  /// The claim is finished, or none began. `stuck`: it was found stuck; loan_stuck() may come later than
+  /// this.
+  virtual void loan_ended(bool stuck) = 0;
+
+ protected:
+  ~Lender() = default;
+};
 
 /// A claim that takes longer is wanted back: the estimate was wrong, and nobody learns of the jobs that are
 /// done in the claim before it ends.

@@ -130,7 +130,7 @@ TEST_CASE("a stop of all present and future jobs reaches jobs on borrowed slots"
       },
       TestPool::Finish::later);
   TestPool helper(given, run_jobs);
-  helper->help({helped.operator->()});
+  help(*helper.operator->(), {helped.operator->()});
   helped->cancel();
   auto jobs = single_jobs(2);
   for (auto& job : jobs) REQUIRE(helped->try_submit(job).taken == 1);
@@ -361,7 +361,7 @@ TEST_CASE("pools that help each other run what they have accepted, in whichever 
     for (auto& pool : pools) pool = std::make_unique<TestPool>(helping_limits(asynchronous, 2), run_jobs);
     for (auto& pool : pools)
       for (auto& other : pools)
-        if (other != pool) (*pool)->help({other->operator->()});
+        if (other != pool) help(*pool->operator->(), {other->operator->()});
     for (std::size_t i = 0; i < 3; ++i) REQUIRE((*pools[i])->try_submit(jobs[i]).taken == 200);
     for (auto& pool : pools) (*pool)->close();
     for (const auto i : order) REQUIRE((*pools[static_cast<std::size_t>(i)])->join(Deadline::in(patience)));

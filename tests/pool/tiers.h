@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "pool/help.h"
 #include "support.h"
 
 namespace laneway::pool {
@@ -44,7 +45,7 @@ class Tier {
   void help(const std::vector<Tier*>& others) {
     std::vector<Pool*> pools;
     for (auto* other : others) pools.push_back(other->operator->());
-    pool_->help(pools);
+    pool::help(*pool_.operator->(), pools);
   }
   void submit(int jobs) {
     for (int i = 0; i < jobs; ++i) {

@@ -5,6 +5,7 @@
 
 #include "lane/shared/order_key.h"
 #include "lane/stage/between_stages.h"
+#include "pool/help.h"
 
 namespace laneway::lane {
 
@@ -44,7 +45,7 @@ void Stages::help_others(std::size_t stage) {
   for (const auto& name : stages[stage].settings.helps)
     for (std::size_t k = 0; k < all_.size(); ++k)
       if (stages[k].settings.name == name) helped.push_back(&all_[k]->workload().pool());
-  if (!helped.empty()) all_[stage]->workload().pool().help(helped);
+  if (!helped.empty()) pool::help(all_[stage]->workload().pool(), helped);
 }
 
 void Stages::follow_settings() {

@@ -1,4 +1,4 @@
-#include "service/service.h"
+#include "service/service_implementation.h"
 
 #include <algorithm>
 #include <chrono>
@@ -12,7 +12,6 @@
 #include "kafka/access/key_files.h"
 #include "kafka/client/client_support.h"
 #include "service/process/process_limits.h"
-#include "service/service_implementation.h"
 #include "service/status/families.h"
 #include "service/topics/forward_topics.h"
 #include "telemetry/log.h"

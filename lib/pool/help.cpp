@@ -1,4 +1,4 @@
-#include "pool/lender.h"
+#include "pool/help.h"
 
 #include <algorithm>
 #include <stdexcept>
@@ -97,20 +97,20 @@ void Pool::stop_waiting_in_vain() {
 // pool that needs help calls its helpers, and a helper whose slot becomes free looks at the pools that it
 // helps: whichever comes second sees the other, because both happen under the helper's lock.
 
-void Pool::help(const std::vector<Pool*>& others) {
-  for (std::size_t rank = 0; rank < others.size(); ++rank) {
-    Pool& other = *others[rank];
-    if (&other == this) throw std::invalid_argument("A pool cannot help itself.");
-    if (asynchronous_ && !other.asynchronous_)
+void help(Pool& helper, const std::vector<Pool*>& helped) {
+  for (std::size_t rank = 0; rank < helped.size(); ++rank) {
+    Pool& other = *helped[rank];
+    if (&other == &helper) throw std::invalid_argument("A pool cannot help itself.");
+    if (helper.asynchronous_ && !other.asynchronous_)
       throw std::invalid_argument("An asynchronous pool has no threads for a pool whose work blocks.");
     {
-      MutexLock lock(mutex_);
-      helps_.push_back(&other);
+      MutexLock lock(helper.mutex_);
+      helper.helps_.push_back(&other);
     }
     MutexLock lock(other.mutex_);
-    const auto nearer = [rank](const Helper& helper) { return helper.rank <= rank; };
+    const auto nearer = [rank](const Pool::Helper& one) { return one.rank <= rank; };
     const auto at = std::find_if_not(other.helpers_.begin(), other.helpers_.end(), nearer);
-    other.helpers_.insert(at, {this, rank});
+    other.helpers_.insert(at, {&helper, rank});
   }
 }
 
