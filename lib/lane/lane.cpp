@@ -247,7 +247,7 @@ void Lane::tick_oldest(TimePoint now) {
 /// When the first record that waits can be submitted, as far as is known.
 TimePoint Lane::next_retry(TimePoint now) {
   const auto soon = now + (stages_.breaker_holds() ? busy_tick : Duration(milliseconds(1)));
-  const auto due = std::max(stages_.next_attempt().value_or(soon), soon);
+  const auto due = std::max(stages_.next_attempt(now), soon);
   return rate_.waits(now) ? std::max(due, rate_.ready_at(now)) : due;
 }
 
@@ -256,9 +256,11 @@ TimePoint Lane::next_retry(TimePoint now) {
 TimePoint Lane::tick_take(TimePoint now) {
   if (state_.has(Hold::rate_limited)) update_holds(now);
   if (intake_.not_empty() && state_.may_take() && work(now)) return now;
-  // The rate of a pool is the pool's to wait for (Stage::next_due).
-  const bool waits = state_.has(Hold::rate_limited) && rate_.waits(now);
-  return waits ? std::max(rate_.ready_at(now), now + milliseconds(1)) : TimePoint::max();
+  if (!state_.has(Hold::rate_limited)) return TimePoint::max();
+  if (rate_.waits(now)) return std::max(rate_.ready_at(now), now + milliseconds(1));
+  // Stage::next_due waits for the rate of a pool. Otherwise another thread has just let the lane go on.
+  const bool of_pool = (stages_.blocked(now) & bit(Hold::rate_limited)) != 0;
+  return of_pool ? TimePoint::max() : now + milliseconds(1);
 }
 
 void Lane::publish(TimePoint now) {

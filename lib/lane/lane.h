@@ -5,6 +5,10 @@
 // (intake/intake.h), and updates the reasons for a hold (hold_rules.h). tick() is the part for the
 // clock: deadlines, pauses, errors and numbers.
 //
+// A record's way: the loop takes it in work(); a worker runs it (stage/execution.h); work() or tick(),
+// whichever comes first, collects it and completes it in the ledger; the member commits what the ledger
+// allows (member/member_commits.h).
+//
 // Ownership: the loop owns the lane; metrics share it and read stats() and pool() only. The handler and the
 // journal outlive it. Threads: the loop's thread calls everything else; `on_ready` is called from any thread
 // and must only signal. Nothing blocks except close_pool, up to its deadline.
@@ -155,8 +159,7 @@ class Lane {
   /// While records that finish can end a hold, each of their claims signals the loop.
   void update_holds(TimePoint now) {
     // Only a rate asks for what is due.
-    const bool due = rate_.limited() && stages_.next_attempt().value_or(TimePoint::max()) <= now;
-    holds_.update({stages_.blocked(now), stages_.bytes(), due}, now);
+    holds_.update({stages_.blocked(now), stages_.bytes(), rate_.limited() && stages_.due(now)}, now);
     stages_.set_eager(state_.state() == State::draining || state_.has(Hold::window_full) ||
                       state_.has(Hold::memory_full) || gate_.careful());
   }

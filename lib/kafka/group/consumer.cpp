@@ -164,7 +164,8 @@ class ClientConsumer final : public Consumer {
             }};
   }
   Status commit(std::uint64_t request, const std::vector<CommittedOffset>& offsets) override {
-    // The number is returned as the event's opaque pointer, which is never dereferenced.
+    // Without a callback, the answer is an event in the queue `commits_`. The number is the event's opaque
+    // pointer, which is never dereferenced.
     auto* const number = reinterpret_cast<void*>(static_cast<std::uintptr_t>(request));
     return to_status(
         rd_kafka_commit_queue(handle_.get(), to_list(offsets).get(), commits_.get(), nullptr, number),

@@ -1,6 +1,7 @@
-// Controls what a lane may begin after its process has died (crash_watch.h): the lane writes down which
-// records are next before they begin. While the gate is closed, no record goes to the pool before a commit
-// names it; a lane in careful mode runs one group of records at a time.
+// Controls what a lane may begin, so that a record that ends the process can be found (crash_watch.h). With
+// max_crashes, the gate of each new lane is closed until the first commit, which says that this process works
+// here, is acknowledged, or for half a second. After crashes, in careful mode, the lane writes down which
+// records are next before they begin, and runs one group of records at a time.
 //
 // Ownership: the lane's; what the constructor is given outlives the gate. Threads: the loop's. Nothing
 // blocks.

@@ -14,6 +14,7 @@ constexpr const char* not_decompressed =
 
 }  // namespace
 
+/// The lane takes records only while there is room: a full window or a full memory holds the lane.
 Take Intake::run(PartitionSource& source, WorkBatch& batch, const RateLimiter::Room& allowed, TimePoint now) {
   const auto most = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
       std::min(room(), allowed.records), 1, lane_.stages.all().front()->workload().run_limit()));
@@ -111,8 +112,8 @@ bool Intake::on_end(PartitionSource& source, std::int64_t offset, TimePoint now)
   return true;
 }
 
-/// Handles an offset that is not the expected one. Returns false if the position is in doubt and nothing is
-/// taken.
+/// Handles an offset for which LogPosition::expects() is false. Returns false if the position is in doubt and
+/// nothing is taken.
 bool Intake::follows(PartitionSource& source, std::int64_t offset, bool end, TimePoint now) {
   if (lane_.position.follows(source, offset, end, now)) return true;
   lane_.prefetch.flows();

@@ -79,7 +79,7 @@ class Intake {
   const bool delayed_;
   std::int64_t noted_first_ = 0;  // start of a stretch of neighbouring offsets that is not in the ledger yet
   std::uint32_t noted_ = 0;
-  Sequence next_sequence_ = 0;
+  Sequence next_sequence_ = 0;  // the ledger's next number, once flush_noted() has added what is noted
   std::optional<TimePoint> resumed_at_;  // until the first record after a resume
   bool not_empty_ = true;
   bool exceeds_memory_ = false;

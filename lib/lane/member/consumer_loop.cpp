@@ -105,7 +105,7 @@ void ConsumerLoop::turn() {
   commits_->advance(now_);
   if (commits_->path->exact) start_over_if_failed();
   rebalances_->advance(now_, mailbox_.cut_short_asked());
-  if (!health_.commits_no_more()) commits_->commit_if_due(rebalances_->client_waits(), now_);
+  if (!health_.commits_no_more()) commits_->commit_if_due(rebalances_->lanes_stay_ours(), now_);
   lanes_.bury(now_);
   if (mailbox_.stop_asked()) advance_stop();
   lanes_.publish();
@@ -175,6 +175,7 @@ void ConsumerLoop::follow_settings(const config::Config& settings) {
   next_chores_ = now_;
 }
 
+/// They are due with the next commit, which nothing else wakes the loop for, and at least once a second.
 void ConsumerLoop::do_chores() {
   next_chores_ = std::clamp(commits_->next_due(), now_ + milliseconds(20), now_ + seconds(1));
   stamp(stats_.joining_since_ns, consumer_->joining(), now_);

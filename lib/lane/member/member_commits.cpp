@@ -28,14 +28,14 @@ void MemberCommits::follow(const config::Commit& settings, TimePoint now) {
   next_ = std::min(next_, now + settings.interval);
 }
 
-void MemberCommits::commit_if_due(bool client_waits, TimePoint now) {
+void MemberCommits::commit_if_due(bool lanes_stay_ours, TimePoint now) {
   if (under_way()) return;
   const auto& [completed, wanted] = lanes_.since_commit;
   if (now < next_ && completed < settings_.every && (!wanted || refused_)) return;
   // A commit during a join can cost the assignment (librdkafka before 2.10). In a transaction it cannot, but
   // it fails if the group has a new generation meanwhile.
   const bool joins = consumer_.join_under_way();
-  if (path->exact ? joins && now < next_ + longest_wait : joins || !client_waits) return;
+  if (path->exact ? joins && now < next_ + longest_wait : joins || !lanes_stay_ours) return;
   (void)begin(lanes_.worked(), now);
 }
 

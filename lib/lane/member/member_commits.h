@@ -38,9 +38,9 @@ class MemberCommits {
   /// Replaces the settings for when commits are due; takes effect immediately.
   void follow(const config::Commit& settings, TimePoint now);
   TimePoint next_due() const { return next_; }
-  /// `client_waits`: the client does not continue a rebalance without the lanes
-  /// (RebalanceMachine::client_waits).
-  void commit_if_due(bool client_waits, TimePoint now);
+  /// `lanes_stay_ours`: the client does not continue a rebalance without the lanes
+  /// (RebalanceMachine::lanes_stay_ours).
+  void commit_if_due(bool lanes_stay_ours, TimePoint now);
   /// Commits these lanes; all lanes if the path is exact. Returns false if there was nothing to commit or the
   /// commit could not be sent.
   bool begin(const std::vector<MemberLane*>& lanes, TimePoint now);

@@ -86,6 +86,7 @@ void MemberLanes::work(TimePoint now) {
     lane->ready = lane->lane->work(now);
     after_work(*lane);
     if (lane->ready) ready_[kept++] = lane;
+    // Most finished claims signal nobody (execution.h): the tick collects them.
     if (!lane->ready && lane->tick->first > now + milliseconds(50)) tick_at(*lane, now + milliseconds(50));
   }
   ready_.resize(kept);

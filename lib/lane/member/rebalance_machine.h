@@ -110,9 +110,9 @@ class RebalanceMachine {
   /// The partitions that have no lane yet, because their committed offsets are not known.
   std::size_t awaited_offsets() const { return arriving_.size(); }
   bool handing_over() const { return !handovers_.empty(); }
-  /// The client waits for an answer, and has not gone on without it, so the lanes that stay belong to this
+  /// The client has not gone on without an answer that it waits for, so the lanes that stay belong to this
   /// member.
-  bool client_waits() const { return events_.size() < 2; }
+  bool lanes_stay_ours() const { return events_.size() < 2; }
 
  private:
   using HandoverId = std::uint64_t;

@@ -61,8 +61,7 @@ class LogPosition {
   bool expects(std::int64_t offset) const {
     return offset == next_ && !was_gone_ && recognition_ == Recognition::none;
   }
-  /// Whether a delivery at an offset that is not the expected one is taken. `end`: the end of the log, and no
-  /// record.
+  /// Whether a delivery for which expects() is false is taken. `end`: the end of the log, and no record.
   bool follows(PartitionSource& source, std::int64_t offset, bool end, TimePoint now);
   void took(std::int64_t offset) {
     if (first_ < 0) first_ = offset;

@@ -6,7 +6,7 @@
 // Threads: run() and finished() are called by workers (finished() by the thread that answers last); collect()
 // and the setters by the lane's loop. The mailbox is bounded by the pool: one entry per unfinished claim. The
 // loop is signalled only when it has something to do at once (a failure, more records of a key, a drain);
-// otherwise it collects in its next turn.
+// otherwise it collects in its next turn, at the latest after 50 ms.
 #pragma once
 
 #include <atomic>

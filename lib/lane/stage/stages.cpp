@@ -249,11 +249,19 @@ void Stages::set_eager(bool eager) {
 
 // What all are together
 
-std::optional<TimePoint> Stages::next_attempt() const {
-  std::optional<TimePoint> next;
+bool Stages::due(TimePoint now) const {
   for (const auto& stage : all_)
     for (const auto& line : stage->lines())
-      if (const auto due = line->attempts().next_due(); due && (!next || *due < *next)) next = due;
+      if (line->attempts().due(now)) return true;
+  return false;
+}
+
+TimePoint Stages::next_attempt(TimePoint now) const {
+  auto next = TimePoint::max();
+  for (const auto& stage : all_)
+    for (const auto& line : stage->lines())
+      if (const auto due = line->attempts().next_due())
+        next = std::min(next, line->rate_waits(now) ? std::max(*due, line->rate_ready_at(now)) : *due);
   return next;
 }
 

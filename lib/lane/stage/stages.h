@@ -4,7 +4,7 @@
 // The ledger and the commits do not know of stages: a record is complete when its work is finished in its
 // last stage, with all its sub-jobs.
 //
-// Ownership: the lane's; what the constructor is given outlives this. Threads: the loop's, except for pools()
+// Ownership: the lane's; what the constructor is given outlives this. Threads: the loop's, except for works()
 // and views(). Nothing blocks except join, up to its deadline.
 #pragma once
 
@@ -62,8 +62,10 @@ class Stages final : public Onward {
   const std::vector<Stage::Work*>& works() const { return works_; }
   /// How many records wait for their next attempt.
   std::uint64_t waiting_attempts() const;
-  /// When the first of these may begin; nullopt if there is none.
-  std::optional<TimePoint> next_attempt() const;
+  /// Whether the delay of one of these is over.
+  bool due(TimePoint now) const;
+  /// When the first of these may begin, by its delay and the rate of its line.
+  TimePoint next_attempt(TimePoint now) const;
   bool breaker_holds() const;
   /// Whether a downstream has asked for fewer calls.
   bool keeps_pace() const;

@@ -62,6 +62,24 @@ TEST_CASE("a lane sleeps while the rate of its pool allows nothing") {
   CHECK(test.lane->tick(test.now) - test.now >= milliseconds(40));
 }
 
+TEST_CASE("a lane sleeps while the rate of its pool lets no failed record run again") {
+  ScriptedHandler failing([](const auto&) { return Outcome::retry("again"); });
+  RateLimiter rate({.records = 1, .burst = seconds(1)});
+  PooledLane test;
+  test.context.retry.backoff = milliseconds(10);
+  test.add_pool("failing", failing).rate = &rate;
+  test.partition.add_run(0, 1);
+  test.begin();
+  REQUIRE(test.until([&] {
+    test.pass(milliseconds(10));
+    return failing.count() == 1;
+  }));
+  REQUIRE(test.until_outstanding(0));
+  test.pass(milliseconds(100));  // the record is due
+  CHECK(test.lane->tick(test.now) - test.now >= milliseconds(40));
+  CHECK(failing.count() == 1);
+}
+
 TEST_CASE("an operator skips a record that waits before a pool whose downstream is out") {
   ScriptedHandler letters;
   KeyedLimits all("send", shipped, Fan::each());
