@@ -278,6 +278,36 @@ TEST_CASE("a permit that comes too late for a withdrawn job goes to the next poo
   CHECK(eventually([&] { return permits.in_use() == 0; }));
 }
 
+TEST_CASE("a permit kept for a worker that then finds no job goes to the pool that waits") {
+  Permits permits(1);
+  Gate gate;
+  Claim first;
+  TestPool pool(
+      with_permits(permits, false, 2),
+      [&](const Claim& claim) {
+        first = claim;
+        gate.pass();
+      },
+      TestPool::Finish::later);
+  TestPool other(with_permits(permits, false, 1), run_jobs);
+  auto jobs = single_jobs(3);
+  REQUIRE(pool->try_submit(jobs[0]).taken == 1);
+  REQUIRE(gate.holds(1));
+  REQUIRE(pool->try_submit(jobs[1]).taken == 1);
+  REQUIRE(eventually([&] { return permits.waiting() == 1; }));
+  REQUIRE(other->try_submit(jobs[2]).taken == 1);
+  REQUIRE(eventually([&] { return permits.waiting() == 2; }));
+  pool->finish(first);  // its worker has not returned yet, and would begin the next job
+  REQUIRE(permits.waiting() == 1);
+  CHECK(pool->withdraw(0).size() == 1);
+  gate.open();
+  CHECK(eventually([&] { return jobs[2].all_ran(); }));
+  CHECK(other->withdraw(0).empty());
+  CHECK(other->join(Deadline::in(patience)));
+  CHECK(pool->join(Deadline::in(patience)));
+  CHECK(permits.in_use() == 0);
+}
+
 TEST_CASE("a pool whose workers are reduced while it waits for a permit leaves the permits to others") {
   const bool asynchronous = GENERATE(false, true);
   Permits permits(1);
