@@ -1,6 +1,9 @@
 #include "lane/stage/stages.h"
 
+#include <optional>
+
 #include "lane/dead_letter_topic.h"
+#include "lane/stage/one_stage.h"
 #include "lane/stage/pooled_lane.h"
 
 namespace laneway::lane {
@@ -12,6 +15,53 @@ using handler::Outcome;
 void add_alternating(PooledLane& test, std::int64_t records, const char* first, const char* second) {
   for (std::int64_t offset = 0; offset < records; ++offset)
     test.partition.add(offset, offset % 2 == 0 ? first : second);
+}
+
+/// Stages without their lane; the first one has one worker and a queue of two.
+struct StagesAlone : StageSurroundings {
+  StagesAlone() { stage().settings.queue = 2; }
+  ~StagesAlone() {
+    stages->close();
+    end_tasks();
+    while (last.tasks() > 0) last.answer({});
+    CHECK(stages->join(Deadline::in(seconds(60))));
+  }
+  void begin() {
+    gate.emplace(context, id, ledger, StoredCommit{.partition = id.partition});
+    stages.emplace(Stages::Members{context, id, ledger, oldest, *gate, nullptr, stats}, [] {});
+  }
+  void add(std::int64_t offset, std::size_t records) {
+    auto batch = stages->all().front()->workload().new_batch();
+    for (; records > 0; --records) batch->add(record(offset++));
+    stages->add(std::move(batch), now);
+  }
+  void turn() {
+    stages->collect(now);
+    stages->submit(now);
+  }
+
+  TaskKeeper last;  ///< of the second stage, if there is one
+  std::optional<CrashGate> gate;
+  std::optional<Stages> stages;
+};
+
+TEST_CASE_METHOD(StagesAlone, "records that a full pool rejects count once, however many turns they wait") {
+  const auto& rejections = stats.submissions.rejections;
+  begin();
+  add(0, 3);
+  turn();
+  CHECK(rejections.get() == 0);
+  add(3, 2);
+  for (int i = 0; i < 3; ++i) turn();
+  CHECK(rejections.get() == 1);
+  handler.answer({Outcome::done()});
+  turn();
+  CHECK(rejections.get() == 1);  // the second of the two records waits on
+  handler.answer({Outcome::done()});
+  turn();
+  add(5, 1);
+  turn();
+  CHECK(rejections.get() == 2);
 }
 
 TEST_CASE("records of a full pool wait, and records of other pools pass") {
