@@ -64,6 +64,31 @@ TEST_CASE_METHOD(StagesAlone, "records that a full pool rejects count once, howe
   CHECK(rejections.get() == 2);
 }
 
+TEST_CASE_METHOD(StagesAlone, "records wait for memory until records of the next stage are finished") {
+  context.memory.lane_bytes = 1000;
+  context.stages.push_back(stage());
+  context.stages.back().handler = &last;
+  stage().settings.name = "first";
+  stage().then = 1;
+  begin();
+  add(0, 1);
+  turn();
+  handler.answer({result(std::string(700, 'y'))});
+  turn();
+  REQUIRE(last.tasks() == 1);
+  CHECK_FALSE(stages->waits_for_memory());
+  add(1, 1);
+  for (int i = 0; i < 2; ++i) {
+    turn();
+    CHECK(stages->waits_for_memory());
+    CHECK(handler.tasks() == 0);
+  }
+  last.answer({Outcome::done()});
+  turn();
+  CHECK_FALSE(stages->waits_for_memory());
+  CHECK(handler.tasks() == 1);
+}
+
 TEST_CASE("records of a full pool wait, and records of other pools pass") {
   ScriptedHandler fast;
   PooledLane test;
