@@ -1,4 +1,7 @@
 // One downstream of several is out for long: what its lane, its neighbours and the readers of the status see.
+#include <map>
+
+#include "captured_log.h"
 #include "lane/stage/pooled_lane.h"
 
 using namespace laneway;
@@ -33,13 +36,57 @@ struct Fan : PooledLane {
     return each;
   }
   /// How many records came to the subscriber.
-  std::size_t sent(const std::string& subscriber) const {
-    const auto parts = send.parts();
-    return static_cast<std::size_t>(std::count(parts.begin(), parts.end(), subscriber));
+  std::size_t sent(const std::string& subscriber) const { return subscriber == "dead" ? to_dead : to_alive; }
+  /// How often each event came to the subscriber that works.
+  std::map<std::int64_t, int> sent_to_alive() const {
+    std::map<std::int64_t, int> times;
+    for (const auto& seen : send.seen())
+      if (seen.part == "alive") ++times[seen.offset];
+    return times;
+  }
+  /// The offset and metadata of the last commit.
+  const kafka::CommittedOffset& commit_all() {
+    if (auto candidate = lane->commit_candidate()) {
+      lane->committed(*candidate);
+      last_commit = std::move(*candidate);
+    }
+    return last_commit;
+  }
+  /// The next event comes, and then the time stands still: at once it reaches the subscriber that works, and
+  /// what the other one has not taken for an hour becomes dead letters and is committed.
+  void next_event(const ScriptedHandler& letters) {
+    const auto sent_before = sent("alive");
+    partition.add(static_cast<std::int64_t>(partition.log.size()));
+    pass(between);
+    REQUIRE(until([&] { return sent("alive") > sent_before; }));
+    const auto events = partition.log.size();
+    const auto old = ++steps <= in_an_hour + late ? 0 : events - in_an_hour - late;
+    REQUIRE(until(
+        [&] { return letters.count() >= old && commit_all().offset >= static_cast<std::int64_t>(old); }));
+    CHECK(sent("alive") == sent_before + 1);
+  }
+  /// Of the events of an hour, and of what is late, at most.
+  void check_bounds() const {
+    const auto& stats = lane->stats();
+    CHECK(lane->pool_views()[1].waiting + stats.waiting_retries.get() <= in_an_hour + late);
+    CHECK(stats.finished_beyond.get() <= late);
+    CHECK(stats.record_bytes.get() <= context.memory.lane_bytes / 4);
+    CHECK(last_commit.metadata.size() <= 200);
+    CHECK(stats.holds.get() == 0);
   }
 
+  std::size_t steps = 0;
+  static constexpr Duration between = seconds(30);
+  static constexpr std::size_t in_an_hour = std::chrono::hours(1) / between;  // events
+  /// Events that are given up later, because they were probes when their hour was over.
+  static constexpr std::size_t late = 10;
+  kafka::CommittedOffset last_commit{{"orders", 3}, 0, {}};
+  std::atomic<std::size_t> to_alive{0};
+  std::atomic<std::size_t> to_dead{0};
+
   ScriptedHandler fan{[](const auto&) { return results({"alive", "dead"}); }};
-  ScriptedHandler send{[](const handler::Attempt& attempt) {
+  ScriptedHandler send{[this](const handler::Attempt& attempt) {
+    ++(attempt.part == "dead" ? to_dead : to_alive);
     return attempt.part == "dead" ? Outcome::unavailable("refused") : Outcome::done();
   }};
 };
@@ -124,4 +171,23 @@ TEST_CASE("a record of a retry topic waits no longer for its subscriber than a r
     return test.commit() == 10;
   }));
   CHECK(test.letters.count() == 10);
+}
+
+TEST_CASE("a subscriber that is out for a day does not slow the others") {
+  constexpr std::size_t day = 24 * Fan::in_an_hour;
+  const CapturedLog log;
+  ScriptedHandler letters;
+  KeyedLimits all("send", shipped, Fan::each());
+  Fan test(all, letters);
+  test.context.memory.lane_bytes = 1 << 20;
+  test.begin();
+  for (std::size_t events = 1; events <= day; ++events) {
+    test.next_event(letters);
+    CHECK(letters.count() <= events - std::min(events, Fan::in_an_hour));
+    test.check_bounds();
+  }
+  const auto sent = test.sent_to_alive();
+  CHECK(sent.size() == day);
+  CHECK(std::all_of(sent.begin(), sent.end(), [](const auto& event) { return event.second == 1; }));
+  CHECK(all.all().size() == 2);
 }
