@@ -11,7 +11,7 @@ from harness import Promises, expect, expect_equal, wait_until
 from lost_coordinator import LostCoordinator
 
 # A new client looks for the coordinator after twice this time without one.
-QUICK = {"socket.timeout.ms": 4000, "topic.metadata.refresh.interval.ms": 1000, "session.timeout.ms": 6000, "heartbeat.interval.ms": 500}
+QUICK = {"socket.timeout.ms": 2000, "topic.metadata.refresh.interval.ms": 1000, "session.timeout.ms": 6000, "heartbeat.interval.ms": 500}
 RECORDS = 200
 RENEWED = "starting over to find the coordinator of the group"
 UNREACHED = "a member has no coordinator of its group, and a new client does not reach it either"
