@@ -54,7 +54,8 @@ TEST_CASE("after the first records, a split makes no more results than the free 
   REQUIRE(test.until_held());
   CHECK(test.first.count() <= 3);
   CHECK(test.bytes() <= 2 * share);
-  CHECK(test.lane->detail(test.now).held_by.starts_with("no memory for further results"));
+  const std::string why = "no memory for further results";
+  CHECK(test.until([&] { return test.lane->detail(test.now).held_by.starts_with(why); }));
   test.handler.open();
   CHECK(test.until_committed(200));
   CHECK(test.first.count() == 200);
