@@ -86,9 +86,9 @@ struct ScopeOf {
 };
 using Scope = ScopeOf<Config, PoolSettings, HandlerSettings>;
 struct ConstScope : ScopeOf<const Config, const PoolSettings, const HandlerSettings> {
-  ConstScope(const Config& config, const PoolSettings& pool)
-      : ScopeOf{config, pool, config.handler_of(pool)} {}
-  ConstScope(const Config& config) : ConstScope(config, config.unnamed) {}  // NOLINT: the service
+  ConstScope(const Config& config_, const PoolSettings& pool_)
+      : ScopeOf{config_, pool_, config_.handler_of(pool_)} {}
+  ConstScope(const Config& config_) : ConstScope(config_, config_.unnamed) {}  // NOLINT: the service
 };
 
 struct Property : Shape {
