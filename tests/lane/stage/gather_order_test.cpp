@@ -7,6 +7,7 @@
 
 #include "catch.h"
 #include "lane/batch/work_batch.h"
+#include "lane/stage/one_stage.h"
 
 using namespace laneway;
 using namespace laneway::lane;
@@ -19,16 +20,6 @@ Sequences sequences_of(const std::vector<handler::Item>& items) {
   Sequences sequences;
   for (const auto& item : items) sequences.push_back(item.sequence);
   return sequences;
-}
-
-handler::Item item_of(Sequence sequence, std::size_t bytes = 0) {
-  kafka::RecordData data;
-  data.offset = static_cast<std::int64_t>(sequence);
-  data.value = std::string(bytes, 'x');
-  handler::Item item;
-  item.record = kafka::Record(data);
-  item.sequence = sequence;
-  return item;
 }
 
 /// Records that are on their way to the pool: each has the key at its place.

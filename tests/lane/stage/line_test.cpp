@@ -5,21 +5,12 @@
 
 #include "catch.h"
 #include "lane/batch/work_batch.h"
+#include "lane/stage/one_stage.h"
 
 using namespace laneway;
 using namespace laneway::lane;
 
 namespace {
-
-handler::Item kept_record(Sequence sequence, std::size_t bytes = 0) {
-  kafka::RecordData data;
-  data.offset = static_cast<std::int64_t>(sequence);
-  data.value = std::string(bytes, 'x');
-  handler::Item item;
-  item.record = kafka::Record(data);
-  item.sequence = sequence;
-  return item;
-}
 
 /// A stage with a breaker and a rate of three records a second; retry.max_waiting is four.
 struct StageWithLines {
@@ -42,11 +33,10 @@ struct StageWithLines {
   void withhold(Line& line, Sequence sequence) {
     auto outcome = handler::Outcome::unavailable({});
     outcome.cause = handler::Cause::withheld;
-    CHECK_FALSE(line.attempts().fail(kept_record(sequence), outcome, {}, now));
+    CHECK_FALSE(line.attempts().fail(item_of(sequence), outcome, {}, now));
   }
   void put_off(Line& line, Sequence first, Sequence end) {
-    for (auto sequence = first; sequence < end; ++sequence)
-      line.attempts().put_off(kept_record(sequence), now);
+    for (auto sequence = first; sequence < end; ++sequence) line.attempts().put_off(item_of(sequence), now);
   }
 
   const std::string reason = "refused";
@@ -135,7 +125,7 @@ TEST_CASE_METHOD(StageWithLines, "a subscriber that is out blocks its own line o
 
 TEST_CASE_METHOD(StageWithLines, "as many records begin as the rate of the stage allows, and more in time") {
   const auto line = make();
-  for (Sequence sequence = 0; sequence < 10; ++sequence) line->wait(kept_record(sequence), now);
+  for (Sequence sequence = 0; sequence < 10; ++sequence) line->wait(item_of(sequence), now);
   CHECK(line->begin(2, now) == 2);
   CHECK(line->begin(10, now) == 3);  // none was charged
   line->charge(3, 0, now);
@@ -167,7 +157,7 @@ TEST_CASE_METHOD(StageWithLines, "a line without a backlog leaves its share of t
 
 TEST_CASE_METHOD(StageWithLines, "a line with a backlog keeps its share of the rate") {
   const auto line = make();
-  line->wait(kept_record(0), now);
+  line->wait(item_of(0), now);
   CHECK(line->begin(10, now) == 3);
   line->charge(1, 0, now);
   CHECK(make()->begin(10, now) == 0);
@@ -189,13 +179,13 @@ TEST_CASE_METHOD(StageWithLines,
                  "at the pace of a downstream, failed records leave every second turn to new ones") {
   const auto line = make();
   line->took_failed();
-  line->wait(kept_record(0), now);
+  line->wait(item_of(0), now);
   CHECK_FALSE(line->leaves_turn_to_new());  // there is no pace
   rate.throttled({}, false, now);
   CHECK(line->leaves_turn_to_new());
   (void)line->pop();
   CHECK_FALSE(line->leaves_turn_to_new());  // there is no new record
-  line->wait(kept_record(1), now);
+  line->wait(item_of(1), now);
   line->charge(1, 0, now);
   CHECK_FALSE(line->leaves_turn_to_new());
   line->took_failed();
@@ -245,7 +235,7 @@ TEST_CASE_METHOD(StageWithLines,
 TEST_CASE_METHOD(StageWithLines, "no place of a subscriber is taken while its rate allows nothing") {
   const auto acme = subscriber({2, 0, seconds(1)});
   const auto line = make(acme);
-  line->wait(kept_record(0), now);
+  line->wait(item_of(0), now);
   CHECK(line->begin(5, now) == 2);
   line->entered(2);
   line->charge(2, 0, now);
@@ -258,14 +248,14 @@ TEST_CASE_METHOD(StageWithLines, "no place of a subscriber is taken while its ra
 TEST_CASE_METHOD(StageWithLines, "the backlog keeps the order of its records, and counts their memory") {
   const auto line = make();
   CHECK(line->bytes() == 0);
-  line->wait(kept_record(4, 100), now);
-  line->wait(kept_record(5, 20), now);
+  line->wait(item_of(4, 100), now);
+  line->wait(item_of(5, 20), now);
   CHECK(line->bytes() == 2 * record_overhead + 120);
   CHECK(line->pop().sequence == 4);
   CHECK(line->bytes() == record_overhead + 20);
   CHECK(line->pop().sequence == 5);
   CHECK(line->bytes() == 0);
-  line->wait(kept_record(6, 100), now);
+  line->wait(item_of(6, 100), now);
   line->clear_backlog();
   CHECK(line->backlog().empty());
   CHECK(line->bytes() == 0);
@@ -273,18 +263,18 @@ TEST_CASE_METHOD(StageWithLines, "the backlog keeps the order of its records, an
 
 TEST_CASE_METHOD(StageWithLines, "a record of a subscriber knows since when it waits") {
   const auto line = make(subscriber());
-  line->wait(kept_record(0), now);
+  line->wait(item_of(0), now);
   REQUIRE(line->backlog().front().progress);
   CHECK(line->backlog().front().progress->arrived == now);
   const auto plain = make();
-  plain->wait(kept_record(0), now);
+  plain->wait(item_of(0), now);
   CHECK_FALSE(plain->backlog().front().progress);
 }
 
 TEST_CASE_METHOD(StageWithLines, "a line is unused while no record of its subscriber waits or runs") {
   const auto line = make(subscriber());
   CHECK(line->unused());
-  line->wait(kept_record(0), now);
+  line->wait(item_of(0), now);
   CHECK_FALSE(line->unused());
   (void)line->pop();
   CHECK(line->unused());

@@ -58,6 +58,17 @@ class TaskKeeper final : public handler::Handler {
   std::deque<handler::Task> tasks_;
 };
 
+/// A record with so many bytes of value, and its sequence as its offset; no ledger has it.
+inline handler::Item item_of(Sequence sequence, std::size_t bytes = 0) {
+  kafka::RecordData data;
+  data.offset = static_cast<std::int64_t>(sequence);
+  data.value = std::string(bytes, 'x');
+  handler::Item item;
+  item.record = kafka::Record(data);
+  item.sequence = sequence;
+  return item;
+}
+
 /// What the parts of a stage are given. Change the contexts before the parts are made.
 struct StageSurroundings {
   StageSurroundings() {
