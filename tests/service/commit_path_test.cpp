@@ -11,6 +11,8 @@ using Cluster = kafka::MockCluster;
 
 namespace {
 
+/// With a client that has found the group's coordinator: before that, the client keeps commits back and may
+/// send a later one first.
 struct Committer {
   Committer() {
     auto started = Cluster::start(1);
@@ -23,6 +25,9 @@ struct Committer {
     REQUIRE(created);
     consumer = std::move(created).value();
     commits = lane::make_commit_path(*consumer, "orders", nullptr, [] {});
+    commit(0);
+    answer_comes();
+    REQUIRE(commits->result(now));
   }
   ~Committer() {
     commits.reset();

@@ -66,6 +66,12 @@ struct CommittingMember {
     group.answers_committed(start);
     REQUIRE(eventually([&] { return loop->lanes().size() == lanes; }));
   }
+  /// The number of lanes whose record is done.
+  int finished() const {
+    int count = 0;
+    for (const auto& lane : loop->lanes()) count += lane->stats().outcomes[0].get() == 1;
+    return count;
+  }
   int committed() const {
     int count = 0;
     for (const auto& lane : loop->lanes()) count += lane->stats().committed.offset.get() == 1;
@@ -226,11 +232,7 @@ TEST_CASE("a stop whose last commit fails names each partition and its offset, a
   CommittingMember member;
   member.group.refuses_commits_above(0);
   member.begin();
-  REQUIRE(eventually([&] {
-    std::uint64_t done = 0;
-    for (const auto& lane : member.loop->lanes()) done += lane->stats().outcomes[0].get();
-    return done == lanes;
-  }));
+  REQUIRE(eventually([&] { return member.finished() == lanes; }));
   member.loop->stop();
   REQUIRE(eventually([&] { return member.loop->ended(); }));
   CHECK(member.loop->uncommitted() == lanes);
@@ -245,6 +247,7 @@ TEST_CASE("a stop whose last commit is refused for its size commits in smaller r
   member.settings.commit = {std::chrono::hours(1), 0};
   member.group.refuses_commits_above(2'500);  // a lane
   member.begin();
+  REQUIRE(eventually([&] { return member.finished() == lanes; }));
   member.loop->stop();
   REQUIRE(eventually([&] { return member.loop->ended(); }));
   CHECK(member.loop->stats().commits_failed.get() > 0);

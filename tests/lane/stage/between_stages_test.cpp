@@ -65,12 +65,13 @@ TEST_CASE("the limit of records that wait for their next attempt also holds with
   test.add_pool("bad", failing);
   test.add_pool("good", good);
   test.route_by_key();
+  for (const auto offset : offsets(0, 10)) test.partition.add(offset, "bad");
   test.begin();
-  for (std::int64_t offset = 0; offset < 200; offset += 10) {
-    for (auto next = offset; next < offset + 10; ++next) test.partition.add(next, "bad");
-    test.work();
-    REQUIRE(test.until_outstanding(0));
-  }
+  REQUIRE(test.until([&] {
+    test.pass({});  // counts the records
+    return test.lane->stats().waiting_retries.get() == 10;
+  }));
+  for (const auto offset : offsets(10, 200)) test.partition.add(offset, "bad");
   test.partition.add(200, "good");
   CHECK(test.until([&] { return good.count() == 1; }));
   CHECK(failing.count() == 10);
