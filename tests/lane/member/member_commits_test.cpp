@@ -89,11 +89,12 @@ struct CommittingMember {
   std::unique_ptr<ConsumerLoop> loop;
 };
 
-/// A path whose maps must be whole. Refuses the first commits, and later the requests that are too large.
-class ExactPath final : public CommitPath {
+/// Refuses the first commits, and later the requests that are too large.
+class RefusingPath final : public CommitPath {
  public:
-  ExactPath() : CommitPath(true) {}
+  using CommitPath::CommitPath;
   Status commit(std::vector<kafka::CommittedOffset> offsets, std::size_t most, TimePoint /*now*/) override {
+    ++commits;
     result_.emplace();
     for (const auto& offset : offsets) result_->committed.push_back(offset.partition);
     bool refused = refuses_ > 0;
@@ -111,9 +112,11 @@ class ExactPath final : public CommitPath {
     return {};
   }
   std::optional<kafka::CommitResult> result(TimePoint /*now*/) override {
-    return std::exchange(result_, std::nullopt);
+    return silent ? std::nullopt : std::exchange(result_, std::nullopt);
   }
 
+  int commits = 0;      // were begun
+  bool silent = false;  // no commit has an answer
   void refuses_first(int commits) { refuses_ = commits; }
   void refuses_above(std::size_t bytes) { largest_ = bytes; }
 
@@ -123,11 +126,12 @@ class ExactPath final : public CommitPath {
   std::optional<kafka::CommitResult> result_;
 };
 
-/// Lanes whose records are finished, and which commit whole maps of about 1,400 bytes.
-struct ExactMember : CommittingMember {
-  ExactMember() {
+/// Lanes whose records are finished, and which commit maps of about 1,400 bytes; whole maps if the path is
+/// exact.
+struct MemberOfPath : CommittingMember {
+  explicit MemberOfPath(bool exact = true) {
     consumer = group.consumer([] {});
-    auto made = std::make_unique<ExactPath>();
+    auto made = std::make_unique<RefusingPath>(exact);
     path = made.get();
     commits.emplace(*consumer, std::move(made), lanes_of_member, stats);
     commits->follow({seconds(1), 1}, now);
@@ -136,7 +140,7 @@ struct ExactMember : CommittingMember {
       lane.lane->start(std::make_unique<SimulatedSource>(partitions[offset.partition]), now);
     }
   }
-  ~ExactMember() {
+  ~MemberOfPath() {
     for (auto* lane : lanes_of_member.all()) lanes_of_member.end(*lane, Lane::Ending::given_up, now);
   }
   /// Until each lane has finished so many records.
@@ -152,7 +156,11 @@ struct ExactMember : CommittingMember {
   /// Commits once, and returns how many lanes have committed.
   int commit() {
     now += seconds(1);
-    (void)commits->begin({}, now);
+    (void)commits->begin(lanes_of_member.all(), now);
+    return answered();
+  }
+  /// The same after the answer to a commit that has begun.
+  int answered() {
     commits->advance(now);
     int count = 0;
     for (const auto* lane : lanes_of_member.all()) count += lane->lane->stats().committed.offset.get() > 0;
@@ -164,7 +172,7 @@ struct ExactMember : CommittingMember {
   MemberLanes lanes_of_member{context, signal};
   LoopStats stats;
   std::unique_ptr<kafka::Consumer> consumer;
-  ExactPath* path;
+  RefusingPath* path;
   std::optional<MemberCommits> commits;
 };
 
@@ -172,16 +180,30 @@ struct ExactMember : CommittingMember {
 
 TEST_CASE("a transaction that was refused for a reason other than its size holds no lane") {
   const int refusals = GENERATE(range(1, 9));
-  ExactMember member;
+  MemberOfPath member;
   member.path->refuses_first(refusals);
   REQUIRE(member.until_finished(1));
   for (int i = 0; i < refusals; ++i) CHECK(member.commit() == 0);
   CHECK(member.commit() == lanes);
 }
 
+TEST_CASE("a commit without an answer makes way for the next commit; a transaction does not") {
+  const bool exact = GENERATE(true, false);
+  MemberOfPath member(exact);
+  REQUIRE(member.until_finished(1));
+  member.path->silent = true;
+  CHECK(member.commit() == 0);
+  CHECK(member.commits->under_way());
+  if (member.commits->forget()) CHECK(member.commits->begin(member.lanes_of_member.all(), member.now));
+  CHECK(member.path->commits == (exact ? 1 : 2));
+  member.path->silent = false;
+  CHECK(member.answered() == lanes);
+  CHECK_FALSE(member.commits->under_way());
+}
+
 TEST_CASE("a transaction that is refused for its size is sent in smaller requests") {
   const std::size_t most = GENERATE(20'000, 2'500);  // some lanes together, a lane
-  ExactMember member;
+  MemberOfPath member;
   member.path->refuses_above(most);
   REQUIRE(member.until_finished(1));
   int commits = 0;
@@ -190,7 +212,7 @@ TEST_CASE("a transaction that is refused for its size is sent in smaller request
 }
 
 TEST_CASE("a transaction whose maps alone are too large is committed once its maps are shorter") {
-  ExactMember member;
+  MemberOfPath member;
   member.path->refuses_above(1'000);
   REQUIRE(member.until_finished(1));
   for (int i = 0; i < 8; ++i) CHECK(member.commit() == 0);
