@@ -85,13 +85,14 @@ struct Fan : PooledLane {
   /// Events that are given up later, because they were probes when their hour was over.
   static constexpr std::size_t late = 10;
   kafka::CommittedOffset last_commit{{"orders", 3}, 0, {}};
+  std::atomic<bool> all_work{false};
   std::atomic<std::size_t> to_alive{0};
   std::atomic<std::size_t> to_dead{0};
 
   ScriptedHandler fan{[](const auto&) { return results({"alive", "dead"}); }};
   ScriptedHandler send{[this](const handler::Attempt& attempt) {
     ++(attempt.part == "dead" ? to_dead : to_alive);
-    return attempt.part == "dead" ? Outcome::unavailable("refused") : Outcome::done();
+    return attempt.part == "dead" && !all_work ? Outcome::unavailable("refused") : Outcome::done();
   }};
 };
 
@@ -195,4 +196,44 @@ TEST_CASE("a subscriber that is out for a day does not slow the others") {
   CHECK(std::all_of(sent.begin(), sent.end(), [](const auto& event) { return event.second == 1; }));
   CHECK(all.all().size() == 2);
   CHECK(test.sent("dead") >= day);  // probes
+}
+
+TEST_CASE("a restart while a subscriber is out loses nothing, and sends the others what is not committed") {
+  constexpr std::size_t events = 2 * Fan::in_an_hour;
+  ScriptedHandler letters;
+  kafka::CommittedOffset committed;
+  std::map<std::int64_t, int> sent;
+  {
+    KeyedLimits all("send", rules, Fan::each());
+    Fan killed(all, letters);
+    killed.begin();
+    for (std::size_t i = 0; i < events; ++i) killed.next_event(letters);
+    committed = killed.last_commit;
+    sent = killed.sent_to_alive();
+  }
+  const auto given_up = letters.count();
+  CHECK(given_up >= events - Fan::in_an_hour - Fan::late);
+
+  KeyedLimits all("send", rules, Fan::each());
+  Fan restarted(all, letters);
+  restarted.partition.add_run(0, events);
+  restarted.partition.go_to(committed.offset);
+  restarted.begin(committed.offset, committed.metadata);
+  REQUIRE(restarted.until([&] {
+    restarted.pass(seconds(1));
+    return restarted.sent("alive") >= events - given_up;
+  }));
+  for (std::size_t i = 0; i < 10; ++i) restarted.next_event(letters);
+  restarted.all_work = true;
+  REQUIRE(restarted.until([&] {
+    restarted.pass(seconds(1));
+    return restarted.commit_all().offset == events + 10;
+  }));
+  CHECK(letters.count() == given_up);
+  for (const auto& [offset, times] : restarted.sent_to_alive()) {
+    CHECK(times == 1);
+    CHECK(offset >= committed.offset);
+    sent[offset] += times;
+  }
+  CHECK(sent.size() == events + 10);
 }
