@@ -85,8 +85,7 @@ std::string open_files(const Config& config, const Cluster& cluster) {
 
 std::string records(const Config& config, const Cluster& cluster) {
   const auto& lanes = config.lanes;
-  if (stages_of(config).front().named())
-    return bound_of_lanes(config, rounded_size(plan_of(config, cluster).lane_bytes));
+  if (shows_pools(config)) return bound_of_lanes(config, rounded_size(plan_of(config, cluster).lane_bytes));
   return "  each partition: at most " + counted(config.unnamed.workers, "running record") + " and " +
          std::to_string(config.unnamed.queue) + " queued; then the lane is held; after " +
          config::print_duration(lanes.pause_after) + " the lane is paused, and fetching stops\n";
@@ -261,7 +260,7 @@ std::string memory_of_compressed(const kafka::FetchLimits& fetch, bool by_decomp
 }
 
 std::string record_path(const Config& config) {
-  if (!stages_of(config).front().named()) return "";
+  if (!shows_pools(config)) return "";
   std::vector<std::pair<std::string, std::string>> paths;
   for (const PoolSettings* pool : entrances(config))
     paths.emplace_back(texts_of(config, *pool), stages_from(config, pool));

@@ -74,7 +74,7 @@ void add_pool_changes(const Config& before, const Config& after, std::vector<Set
 std::vector<SettingChange> changes(const Config& before, const Config& after) {
   std::vector<SettingChange> found;
   add_client_keys(before, after, found);
-  if (uses_own_handler(before) && uses_own_handler(after)) add_handler_changes(before, after, found);
+  if (shows_handler(before) && shows_handler(after)) add_handler_changes(before, after, found);
   for (const Property& property : properties()) {
     if (property.name.starts_with("handler.") || property.name.starts_with(pool_rows)) continue;
     if (!property.same(before, after)) found.push_back(change_of(property, property.name, before, after));

@@ -111,7 +111,7 @@ void print_pools(Writer& writer, const Config& config) {
 
 /// The sections that have no defaults to show.
 bool is_off(const Config& config, const std::string& name) {
-  return name.starts_with(pool_rows) || (name.starts_with("route.") && !stages_of(config).front().named());
+  return name.starts_with(pool_rows) || (name.starts_with("route.") && !shows_pools(config));
 }
 
 }  // namespace
@@ -121,7 +121,7 @@ std::string print(const Config& config) {
   writer.line(0, "kafka:");
   for (const auto& [key, setting] : config.kafka)
     writer.line(1, key + ": " + (setting.secret ? "\"*****\"" : yaml_scalar(setting.value)));
-  bool handler_printed = !uses_own_handler(config);
+  bool handler_printed = !shows_handler(config);
   for (const Property& property : properties()) {
     const bool of_handler = property.name.starts_with("handler.");
     if (of_handler && !handler_printed) {

@@ -10,11 +10,6 @@ std::span<const PoolSettings> stages_of(const Config& config) {
   return config.pools.empty() ? std::span(&config.unnamed, 1) : std::span(config.pools);
 }
 
-bool uses_own_handler(const Config& config) {
-  const auto stages = stages_of(config);
-  return std::any_of(stages.begin(), stages.end(), [](const PoolSettings& pool) { return !pool.handler; });
-}
-
 std::vector<std::string> names_of(std::span<const PoolSettings> pools) {
   std::vector<std::string> names;
   for (const PoolSettings& pool : pools) names.push_back(pool.name);
@@ -38,6 +33,13 @@ std::vector<const PoolSettings*> entrances(const Config& config) {
   for (const PoolSettings& pool : stages)
     if (is_entrance(pool)) found.push_back(&pool);
   return found;
+}
+
+bool shows_pools(const Config& config) { return stages_of(config).front().named(); }
+
+bool shows_handler(const Config& config) {
+  const auto stages = stages_of(config);
+  return std::any_of(stages.begin(), stages.end(), [](const PoolSettings& pool) { return !pool.handler; });
 }
 
 }  // namespace laneway::config

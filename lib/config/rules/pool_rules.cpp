@@ -16,7 +16,7 @@ class PoolRules {
   explicit PoolRules(RuleContext& rules) : rules_(rules), config_(rules.config()) {}
 
   void check() {
-    if (!stages_of(config_).front().named()) return check_without_pools();
+    if (!shows_pools(config_)) return check_without_pools();
     check_route();
     check_order_of_route();
     for (const PoolSettings& pool : config_.pools) check_names(pool);

@@ -39,7 +39,7 @@ class Rules {
                      "the name of the consumer group, which all instances of a service share");
     context_.require("topics", "the topics to consume, such as [orders]");
     const std::string work = "the work for each record: one of " + join(handler_names(), ", ");
-    if (uses_own_handler(config_))
+    if (shows_handler(config_))
       context_.require_handler(work + missing_in_pools());
     else if (context_.given_handler())
       context_.refuse_handler("each pool has a handler of its own, so this handler does nothing",

@@ -118,8 +118,7 @@ Allowed allowed() {
 std::vector<std::string> limit_warnings(const config::Config& config, std::uint64_t partitions,
                                         std::uint64_t brokers, const Allowed& allowed) {
   std::vector<std::string> warnings;
-  const std::string workers =
-      config::stages_of(config).front().named() ? "workers of the pools" : "lanes.workers";
+  const std::string workers = config::shows_pools(config) ? "workers of the pools" : "lanes.workers";
   const auto descriptors = expected_descriptors(config, partitions, brokers).all;
   if (descriptors > allowed.descriptors)
     warnings.push_back("the process may need about " + std::to_string(descriptors) +

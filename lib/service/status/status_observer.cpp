@@ -166,7 +166,7 @@ AdviceSettings StatusObserver::advice_settings(const RunningParts& parts) const 
     advised.workers += pool.workers + pool.retry_workers;
     advised.queue += pool.queue;
   }
-  advised.pools = stages.front().named();
+  advised.pools = config::shows_pools(*parts.settings);
   for (const auto& watched : parts.downstreams())
     advised.keeps_pace = advised.keeps_pace || watched.rate->keeps_pace();
   const auto requests = handler::resources_of(config_.handler_of(stages.front())).requests;
