@@ -311,7 +311,7 @@ LaneDetail Lane::detail(TimePoint now) const {
 OldestRecord Lane::describe(const Ledger::Position& oldest, TimePoint now) const {
   OldestRecord record{oldest.offset, oldest_.age(oldest.sequence, now)};
   const auto look = [&](const handler::Item& item, OldestRecord::Phase phase) {
-    if (item.sequence != oldest.sequence) return;
+    if (item.sequence != oldest.sequence || phase > record.phase) return;
     record.phase = phase;
     // Only this thread writes the history, also while a worker has the record.
     if (item.failures) {
@@ -324,8 +324,7 @@ OldestRecord Lane::describe(const Ledger::Position& oldest, TimePoint now) const
     for (const auto& line : stage->lines())
       line->attempts().waiting().each(
           [&](const handler::Item& item) { look(item, OldestRecord::Phase::waiting); });
-  for (const auto* work : stages_.works())
-    work->workload.each_at_work([&](const handler::Item& item) { look(item, OldestRecord::Phase::running); });
+  for (const auto* work : stages_.works()) work->workload.each_unanswered(look);
   return record;
 }
 

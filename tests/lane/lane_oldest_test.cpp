@@ -153,3 +153,19 @@ TEST_CASE("a record that waits for the end of an outage is never too old") {
   CHECK(test.topic.letters().empty());
   CHECK(test.commit_offset() <= 0);
 }
+
+TEST_CASE("while the next attempt at the oldest record is queued, the error of the last one is known") {
+  TestLane test;
+  test.stage().settings.workers = 1;
+  test.partition.add_run(0, 2);
+  const auto oldest = [&] { return *test.lane->detail(test.now).oldest; };
+  test.begin();
+  test.handler.answer(0, Outcome::retry("HTTP 500"));
+  REQUIRE(test.until_started({0, 1}));
+  REQUIRE(test.until([&] { return oldest().phase == OldestRecord::Phase::waiting; }));
+  test.pass(seconds(1));
+  CHECK(oldest().phase == OldestRecord::Phase::queued);
+  CHECK(oldest().attempt == 1);
+  CHECK(oldest().failed_attempt == 1);
+  CHECK(oldest().error == "HTTP 500");
+}

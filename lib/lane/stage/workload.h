@@ -26,6 +26,7 @@
 #include "lane/shared/lane_context.h"
 #include "lane/stage/execution.h"
 #include "lane/stage/line.h"
+#include "lane/state/lane_detail.h"
 #include "lane/state/lane_id.h"
 #include "lane/state/lane_stats.h"
 #include "pool/pool.h"
@@ -159,6 +160,16 @@ class Workload {
       for (auto i = range.begin; i < range.end; ++i)
         if (batch.items[i].seen_state() == handler::ItemState::unanswered) look(batch.items[i]);
     }
+  }
+  /// Looks at every record in the batches that no worker has answered, and says whether the record is queued
+  /// or running. The same fields may be read.
+  template <class Look>
+  void each_unanswered(Look look) const {
+    for (const auto& batch : batches_)
+      for (const auto& item : batch->items)
+        if (current(*batch) && item.seen_state() == handler::ItemState::unanswered)
+          look(item, OldestRecord::Phase::queued);
+    each_at_work([&](const handler::Item& item) { look(item, OldestRecord::Phase::running); });
   }
 
  private:

@@ -94,7 +94,7 @@ class RefusingPath final : public CommitPath {
  public:
   using CommitPath::CommitPath;
   Status commit(std::vector<kafka::CommittedOffset> offsets, std::size_t most, TimePoint /*now*/) override {
-    ++commits;
+    ++begun;
     result_.emplace();
     for (const auto& offset : offsets) result_->committed.push_back(offset.partition);
     bool refused = refuses_ > 0;
@@ -115,7 +115,7 @@ class RefusingPath final : public CommitPath {
     return silent ? std::nullopt : std::exchange(result_, std::nullopt);
   }
 
-  int commits = 0;      // were begun
+  int begun = 0;        // commits
   bool silent = false;  // no commit has an answer
   void refuses_first(int commits) { refuses_ = commits; }
   void refuses_above(std::size_t bytes) { largest_ = bytes; }
@@ -195,7 +195,7 @@ TEST_CASE("a commit without an answer makes way for the next commit; a transacti
   CHECK(member.commit() == 0);
   CHECK(member.commits->under_way());
   if (member.commits->forget()) CHECK(member.commits->begin(member.lanes_of_member.all(), member.now));
-  CHECK(member.path->commits == (exact ? 1 : 2));
+  CHECK(member.path->begun == (exact ? 1 : 2));
   member.path->silent = false;
   CHECK(member.answered() == lanes);
   CHECK_FALSE(member.commits->under_way());
