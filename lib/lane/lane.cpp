@@ -311,6 +311,7 @@ LaneDetail Lane::detail(TimePoint now) const {
 OldestRecord Lane::describe(const Ledger::Position& oldest, TimePoint now) const {
   OldestRecord record{oldest.offset, oldest_.age(oldest.sequence, now)};
   const auto look = [&](const handler::Item& item, OldestRecord::Phase phase) {
+    // Of the parts of a split record, one that runs counts more than one that waits or is queued.
     if (item.sequence != oldest.sequence || phase > record.phase) return;
     record.phase = phase;
     // Only this thread writes the history, also while a worker has the record.

@@ -165,10 +165,11 @@ class Workload {
   /// or running. The same fields may be read.
   template <class Look>
   void each_unanswered(Look look) const {
-    for (const auto& batch : batches_)
+    for (const auto& batch : batches_) {
+      if (!current(*batch)) continue;
       for (const auto& item : batch->items)
-        if (current(*batch) && item.seen_state() == handler::ItemState::unanswered)
-          look(item, OldestRecord::Phase::queued);
+        if (item.seen_state() == handler::ItemState::unanswered) look(item, OldestRecord::Phase::queued);
+    }
     each_at_work([&](const handler::Item& item) { look(item, OldestRecord::Phase::running); });
   }
 

@@ -10,8 +10,9 @@ using handler::Outcome;
 
 namespace {
 
+constexpr DownstreamRules shipped{.breaker = {.failures = 5, .window = seconds(30), .probe = seconds(5)}};
 /// As shipped, but for the time before a probe: workers begin probes by the real time, which hardly passes.
-constexpr DownstreamRules rules{.breaker = {.failures = 5, .window = seconds(30), .probe = Duration(1)}};
+constexpr DownstreamRules probing{.breaker = {.failures = 5, .window = seconds(30), .probe = Duration(1)}};
 
 /// Two subscribers of each event as in config/examples/webhook-fanout.yaml; the one with the name "dead" is
 /// out.
@@ -53,8 +54,8 @@ struct Fan : PooledLane {
     }
     return last_commit;
   }
-  /// The next event comes, and then the time stands still: at once it reaches the subscriber that works, a
-  /// probe fails at the other one, and what that one has not taken for an hour becomes dead letters and is
+  /// The next event comes, and then the time stands still: at once it reaches the subscriber that works,
+  /// probes fail at the other one, and what that one has not taken for an hour becomes dead letters and is
   /// committed.
   void next_event(const ScriptedHandler& letters) {
     const auto sent_before = sent("alive");
@@ -134,7 +135,7 @@ TEST_CASE("a lane sleeps while the rate of its pool lets no failed record run ag
 
 TEST_CASE("an operator skips a record that waits before a pool whose downstream is out") {
   ScriptedHandler letters;
-  KeyedLimits all("send", rules, Fan::each());
+  KeyedLimits all("send", shipped, Fan::each());
   Fan test(all, letters);
   test.partition.add_run(0, 300);
   test.begin();
@@ -154,7 +155,7 @@ TEST_CASE("a record of a retry topic waits no longer for its subscriber than a r
   ScriptedHandler dead([](const auto&) { return Outcome::unavailable("refused"); });
   auto each = Fan::each();
   each.by = {config::Selector::Kind::key, ""};
-  KeyedLimits all("send", rules, each);
+  KeyedLimits all("send", shipped, each);
   LettersLane test;
   test.context.retry_steps = &steps;
   auto& pool = test.add_pool("send", dead, 8, 64);
@@ -182,7 +183,7 @@ TEST_CASE("a subscriber that is out for a day does not slow the others") {
   constexpr std::size_t day = 24 * Fan::in_an_hour;
   const CapturedLog log;
   ScriptedHandler letters;
-  KeyedLimits all("send", rules, Fan::each());
+  KeyedLimits all("send", probing, Fan::each());
   Fan test(all, letters);
   test.context.memory.lane_bytes = 1 << 20;
   test.begin();
@@ -204,7 +205,7 @@ TEST_CASE("a restart while a subscriber is out loses nothing, and sends the othe
   kafka::CommittedOffset committed;
   std::map<std::int64_t, int> sent;
   {
-    KeyedLimits all("send", rules, Fan::each());
+    KeyedLimits all("send", probing, Fan::each());
     Fan killed(all, letters);
     killed.begin();
     for (std::size_t i = 0; i < events; ++i) killed.next_event(letters);
@@ -214,7 +215,7 @@ TEST_CASE("a restart while a subscriber is out loses nothing, and sends the othe
   const auto given_up = letters.count();
   CHECK(given_up >= events - Fan::in_an_hour - Fan::late);
 
-  KeyedLimits all("send", rules, Fan::each());
+  KeyedLimits all("send", probing, Fan::each());
   Fan restarted(all, letters);
   restarted.partition.add_run(0, events);
   restarted.partition.go_to(committed.offset);
