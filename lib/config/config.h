@@ -30,6 +30,9 @@ struct LaneSettings {
   Duration drain = seconds(20);
   DrainQueued drain_queued = DrainQueued::finish;
   std::uint32_t max_incomplete = 10000;
+  /// How long records of a pool or subscriber that is out, or cannot keep up, stay in the lane (parking.h).
+  /// 0: until they run.
+  Duration park_after = seconds(10);
   Rate rate;  ///< of one partition
 };
 
@@ -60,7 +63,8 @@ struct Retry {
   Duration backoff = milliseconds(500);  ///< with the default attempts, at least half a minute in total
   Duration max_backoff = seconds(30);
   std::uint32_t max_waiting = 1000;
-  /// Retry topics of every topic, from the shortest delay to the longest; empty if not configured.
+  /// Retry topics of every topic, from the shortest delay to the longest; empty if not configured
+  /// (retry_delays() has those of parked records, too).
   std::vector<RetryDelay> topics;
   bool create = true;             ///< whether missing retry topics are created at the start
   std::uint32_t max_crashes = 3;  ///< 0 disables the counting
@@ -147,13 +151,6 @@ struct Config {
     return pool.handler ? *pool.handler : handler;
   }
   bool topics_by_pattern() const { return !topics.empty() && topics.front().starts_with('^'); }
-  /// Of all topics that are listed by name; empty if no delays are configured.
-  std::vector<std::string> retry_topics() const {
-    std::vector<std::string> names;
-    for (const auto& topic : topics)
-      for (const auto& delay : retry.topics) names.push_back(delay.topic_of(topic));
-    return names;
-  }
   const std::string& client(const std::string& key) const {
     static const std::string none;
     const auto found = kafka.find(key);

@@ -59,11 +59,13 @@ class Gathering {
   }
   /// Notes the end of sub-job `index`. Returns true if it was the last one: take() is next.
   bool finish(std::size_t index, Result result) {
+    any_ended_ = true;
     if (result.parts)
       for (const auto& part : *result.parts) use(memory_of(part));
     *places_[index] = std::move(result);
     return --left_ == 0;
   }
+  bool any_ended() const { return any_ended_; }
   /// The record that was split, when all its sub-jobs are finished.
   Item take() { return std::move(whole_); }
   /// In the order of the sub-jobs.
@@ -89,6 +91,7 @@ class Gathering {
   Item whole_;
   const std::uint64_t whole_bytes_;
   std::size_t left_ = 0;
+  bool any_ended_ = false;
   const int gatherer_;
   Memory memory_;
   std::uint64_t results_bytes_ = 0;

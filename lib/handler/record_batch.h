@@ -36,6 +36,9 @@ enum class Route : std::uint8_t {
   /// The record's attempts here are used up, and the next retry topic must acknowledge the record.
   retry_topic,
   dead_letter,  ///< The record was given up, and the dead-letter topic must acknowledge it.
+  /// The record waits for a downstream that is out or cannot keep up, and leaves its lane to the others: a
+  /// retry topic must acknowledge it.
+  parked,
 };
 
 /// The history of a record that has failed.
@@ -59,8 +62,13 @@ struct FailureHistory {
   std::uint32_t forward_attempts = 0;
   std::string not_written;  ///< Why the last of these attempts failed; empty if none has.
   std::string in_words() const { return not_written.empty() ? reason : reason + "; " + not_written; }
-  /// The step of the topic that the record was read from; null if there are no retry topics.
+  /// The step at which the record's attempts count: of the topic that it was read from or, if it was parked,
+  /// of the one before. Null if there are no retry topics.
   const delivery::RetryStep* retry_step = nullptr;
+  /// With Route::parked: the retry topic. The name is that of a step.
+  const std::string* parks_in = nullptr;
+  /// Since when a record that was parked has waited, ms since 1970; 0 for one that was not.
+  std::int64_t waiting_since_ms = 0;
   /// The offset at which the record was read, if it was read from a retry topic: `record` is then restored to
   /// its origin.
   std::int64_t retry_offset = -1;
@@ -79,7 +87,6 @@ struct Progress {
   /// Of all sub-jobs of the record; null if the record is whole.
   std::shared_ptr<Gathering> gathering;
   std::shared_ptr<Parts> results;  ///< of the pool that has just finished; null if it gave none
-  TimePoint arrived{};             ///< When the record came to its pool, if the pool has subscribers.
 };
 
 struct Item {
@@ -92,7 +99,9 @@ struct Item {
   /// The record failed in an earlier process or in the topic before, while the downstream worked for others.
   bool suspect = false;
   std::unique_ptr<FailureHistory> failures;  ///< null if the record has not failed
-  std::unique_ptr<Progress> progress;        ///< null in the first pool, unless the pool has subscribers
+  std::unique_ptr<Progress> progress;        ///< null in the first pool
+  /// When the record began to wait for its pool or for its downstream; zero before.
+  TimePoint arrived{};
 
   /// For the states of a claim that is not finished, which the worker and the loop look at. What the worker
   /// wrote before the state is visible with it.

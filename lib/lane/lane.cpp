@@ -124,10 +124,10 @@ void Lane::submit_due_retries(TimePoint now) {
 
 bool Lane::submit_due_retries(const Stage& stage, Line& line, TimePoint now) {
   auto& attempts = line.attempts();
+  bool any = stage.write_again(line, now);
   // The breaker would only withhold further records and return them.
   auto room = stage.failed().downstream_room(line, now);
   const bool probing = !line.downstream().closed();
-  bool any = false;
   while (room > 0 && attempts.due(now) && !leaves_turn_to_new(line) && !rate_.room(now).none()) {
     if (line.begin(1, now) == 0) break;
     auto item = attempts.pop(now, probing);
@@ -137,7 +137,7 @@ bool Lane::submit_due_retries(const Stage& stage, Line& line, TimePoint now) {
     if (!attempts.begins(*item, now)) continue;
     rate_.charge_failed(item->record.size(), now);
     line.charge_failed(item->record.size(), now);
-    stage.failed().run_alone(std::move(*item), line);
+    stage.run_alone(std::move(*item), line);
     any = true;
     --room;
   }
@@ -241,7 +241,7 @@ void Lane::tick_oldest(TimePoint now) {
   for (const auto& stage : stages_.all())
     for (const auto& line : stage->lines())
       while (auto item = line->attempts().give_up_waiting(outlived->sequence, outlived->why))
-        stage->failed().run_alone(std::move(*item), *line);
+        stage->run_alone(std::move(*item), *line);
 }
 
 /// When the first record that waits can be submitted, as far as is known.
@@ -354,7 +354,7 @@ Skip Lane::skip_all(Sequence sequence, const std::string& reason, TimePoint now)
         auto skipped = line->attempts().skip(sequence, reason);
         if (skipped.answer != Skip::when_it_fails) answer = skipped.answer;
         if (!skipped.item) break;
-        stage->failed().run_alone(std::move(*skipped.item), *line);
+        stage->run_alone(std::move(*skipped.item), *line);
       }
     }
   }

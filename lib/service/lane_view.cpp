@@ -52,7 +52,7 @@ LaneView view_of(const lane::Lane& lane, std::size_t member) {
   view.holds = stats.holds.get();
   view.pauses = stats.pauses.get();
   view.delivered = stats.delivered_offset.get();
-  view.finished = view.done + stats.retry_topics.get();
+  view.finished = view.done + stats.retry_topics.get() + stats.parked.get();
   for (const auto& letters : stats.dead_letters) view.dead_letters += letters.get();
   view.finished += view.dead_letters;
   view.processed_bytes = stats.processed_bytes.get();

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "config/client/client_keys.h"
+#include "config/pools/parking.h"
 #include "config/rules/consumed_topics.h"
 #include "config/text.h"
 #include "handler/forward/forward_handler.h"
@@ -87,13 +88,28 @@ Result<std::vector<kafka::TopicInfo>> Service::Implementation::find_topics(kafka
   auto& topics = consumed->topics;
   if (const auto outputs = handler::find_output_topics(config, topics, directory, timeout); !outputs)
     return outputs.error();
-  auto found = find_forward_topics(config, topics, directory, deadline.left(), !loops().empty());
-  if (!found) return found.error();
+  auto found = find_forward_topics(forwarding, topics, directory, deadline.left(), !loops().empty());
+  if (!found && park_nothing(found.error()))
+    found = find_forward_topics(forwarding, topics, directory, deadline.left(), !loops().empty());
+  if (!found) {
+    forwarding = config;  // the refusal was not about parked records only
+    return found.error();
+  }
   forward_partitions = std::move(found).value();
-  for (const auto& name : config.retry_topics()) topics.push_back({name, forward_partitions[name]});
+  for (const auto& name : config::retry_topics(forwarding))
+    topics.push_back({name, forward_partitions[name]});
   subscription = subscription_to(config, topics);
   report_left_out(consumed->left_out);
   return std::move(topics);
+}
+
+/// Nobody has named the topics of parked records: if the brokers refuse these, the service works without
+/// them. Returns whether that is worth a try.
+bool Service::Implementation::park_nothing(const Error& refused) {
+  if (kafka::is_timeout(refused) || !config::parks(forwarding) || !config.retry.topics.empty()) return false;
+  forwarding.lanes.park_after = Duration::zero();
+  parking_refused = refused;
+  return true;
 }
 
 /// The consumed topics, once the user may read all that are named. A pattern may match topics that the user
@@ -105,7 +121,11 @@ Result<std::vector<kafka::TopicInfo>> Service::Implementation::find_readable_top
   if (!topics || config.topics_by_pattern() || !loops().empty()) return topics;
   const auto patience = std::min<Duration>(deadline.left() / 2, kafka::Directory::longest_refusal);
   const auto stopping = [this] { return stops.load() > 0; };
-  if (auto status = directory.readable(*topics, patience, stopping); !status) return status.error();
+  if (auto status = directory.readable(*topics, patience, stopping); !status) {
+    if (!park_nothing(status.error())) return status.error();
+    topics = find_readable_topics(directory, deadline);
+    if (!topics) forwarding = config;
+  }
   return topics;
 }
 
@@ -145,17 +165,25 @@ Result<lane::MemoryPlan> Service::Implementation::wait_for_topics() {
 }
 
 Status Service::Implementation::make_context(const lane::MemoryPlan& plan) {
-  if (config.dead_letter.enabled()) {
+  const bool parks = config::parks(forwarding);
+  if (!parks && config::parks(config) && parking_refused)
+    telemetry::warn(
+        "no record is parked",
+        {{"error", parking_refused->text()},
+         {"hint",
+          "a pool or subscriber that is out can stop the others of its partitions: let the service "
+          "create, read and write its retry topics, or set lanes.park_after: 0s"}});
+  if (config.dead_letter.enabled() || parks) {
     auto made = handler::ForwardHandler::make(config, forward_partitions);
     if (!made) return made.error();
     forward = std::move(made).value();
   }
-  retry_steps = service::retry_steps(config);
+  retry_steps = service::retry_steps(forwarding);
   context = {config.lanes,
              config.retry,
              config.ledger,
              plan,
-             forward.get(),
+             config.dead_letter.enabled() ? forward.get() : nullptr,
              &retry_steps,
              &stages.process_rate(),
              opened_journal(),
@@ -167,6 +195,7 @@ Status Service::Implementation::make_context(const lane::MemoryPlan& plan) {
              &silences,
              silence_unit(config.kafka),
              &totals};
+  context.parking = parks ? forward.get() : nullptr;
   context.stages = stages.for_lanes(config);
   context.router = stages.router();
   return {};

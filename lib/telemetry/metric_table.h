@@ -161,6 +161,10 @@ inline constexpr MetricInfo metric_table[] = {
      "Records that were given up and that the dead-letter topic has acknowledged."},
     {"retry_topics_total", MetricType::counter, "records", "topic,partition", Across::sum,
      "Records that used up their attempts here and that their next retry topic has acknowledged."},
+    {"parked_total", MetricType::counter, "records", "topic,partition", Across::sum,
+     "Records that left their lane for a retry topic, without an attempt, because their pool or subscriber "
+     "is "
+     "out or cannot keep up; a record counts each time."},
     {"breaker_state", MetricType::gauge, "0, 1 or 2", "downstream", Across::no_partitions,
      "0: closed, calls go through; 1: half open, a few calls probe the downstream; 2: open, lanes are held. "
      "0 while no record waits."},

@@ -7,6 +7,7 @@
 #include "config/checks/connection_rules.h"
 #include "config/checks/rule_context.h"
 #include "config/client/client_keys.h"
+#include "config/pools/parking.h"
 #include "config/property.h"
 #include "config/text.h"
 #include "config/yaml/problem.h"
@@ -155,7 +156,7 @@ void set_defaults_of_transactions(Config& config, const Settings& settings) {
 /// no named topic is both.
 std::string looping_topic(const Config& config, const ProduceSettings& produce) {
   if (produce.other_cluster() || config.topics_by_pattern()) return {};
-  auto read = config.retry_topics();
+  auto read = retry_topics(config);
   read.insert(read.end(), config.topics.begin(), config.topics.end());
   const auto is_read = [&](const std::string& topic) {
     return std::find(read.begin(), read.end(), topic) != read.end();

@@ -246,6 +246,11 @@ class PoolRules {
       rules_.refuse({key(pool, "each.workers"), key(pool, "each.rate.records"), key(pool, "each.rate.bytes"),
                      key(pool, "each.longest_wait")},
                     "this key has no effect without each.by", "set each.by, such as part or key");
+    if (each.longest_wait > Duration::zero() && !config_.dead_letter.enabled() &&
+        !rules_.concern("dead_letter.topic"))
+      rules_.refuse({key(pool, "each.longest_wait")},
+                    "without a dead-letter topic no record is given up, so this key has no effect",
+                    "set dead_letter.topic, such as \"{topic}-dlt\", or remove each.longest_wait");
     if (each.by.kind == Selector::Kind::part && !is_stage(pool))
       rules_.refuse({key(pool, "each.by")}, "no other pool leads to this one, so its records are no sub-jobs",
                     "set each.by: key, or a header, or let another pool lead to this one");

@@ -9,6 +9,7 @@
 #include "config/checks/rule_context.h"
 #include "config/client/group_protocol.h"
 #include "config/handlers/handlers.h"
+#include "config/pools/parking.h"
 #include "config/pools/pool_scope.h"
 #include "config/rules/pool_rules.h"
 #include "config/text.h"
@@ -26,6 +27,7 @@ class Rules {
     check_own_keys();
     check_dead_letters();
     check_retry_topics();
+    check_parking();
     check_times();
     check_membership();
     check_assignment();
@@ -109,6 +111,14 @@ class Rules {
                       "would be skipped",
                       "set auto.offset.reset: earliest");
     check_retry_names();
+  }
+
+  /// The default does nothing where it cannot; who writes the key must learn that.
+  void check_parking() {
+    if (!context_.given("lanes.park_after") || config_.lanes.park_after == Duration::zero()) return;
+    if (const auto why = not_parked_because(config_); !why.empty())
+      context_.refuse({"lanes.park_after"}, "this key has no effect: " + why,
+                      "remove lanes.park_after, or set it to 0s");
   }
 
   void check_retry_names() {

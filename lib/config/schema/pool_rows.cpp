@@ -208,22 +208,23 @@ Rows path_rows() {
 }
 
 Rows each_rows() {
-  return joined({{{"pools.NAME.each.by", paths_at_start,
-                   selector("part, topic, key, header:NAME or value:POINTER, or \"\" for none", parse_each),
-                   OF_POOL(each.by),
-                   "What tells subscribers, tenants or the like apart. All records with the same text share "
-                   "the limits below and a breaker of their own."}},
-                 rate_rows("pools.NAME.each.rate", "the pool and have the same text", OF_POOL(each.rate)),
-                 {
-                     {"pools.NAME.each.workers", in_flight, count(0, 1'000'000), OF_POOL(each.workers),
-                      "Maximum number of records with the same text that run at the same time in the "
-                      "process. 0 means no limit."},
-                     {"pools.NAME.each.longest_wait", in_flight, duration(Duration::zero(), hours(24)),
-                      OF_POOL(each.longest_wait),
-                      "A record that cannot begin for this time, because the records with its text are at "
-                      "their limit or their breaker is open, is given up: it goes to its retry topic or to "
-                      "the dead-letter topic. 0s means never."},
-                 }});
+  return joined(
+      {{{"pools.NAME.each.by", paths_at_start,
+         selector("part, topic, key, header:NAME or value:POINTER, or \"\" for none", parse_each),
+         OF_POOL(each.by),
+         "What tells subscribers, tenants or the like apart. All records with the same text share "
+         "the limits below and a breaker of their own."}},
+       rate_rows("pools.NAME.each.rate", "the pool and have the same text", OF_POOL(each.rate)),
+       {
+           {"pools.NAME.each.workers", in_flight, count(0, 1'000'000), OF_POOL(each.workers),
+            "Maximum number of records with the same text that run at the same time in the "
+            "process. 0 means no limit."},
+           {"pools.NAME.each.longest_wait", in_flight, duration(Duration::zero(), hours(24 * 7)),
+            OF_POOL(each.longest_wait),
+            "A record that waits for this time, in its lane and in retry topics, because the records "
+            "with its text are at their limit or their breaker is open, is given up: it goes to "
+            "the dead-letter topic. 0s means never."},
+       }});
 }
 
 }  // namespace

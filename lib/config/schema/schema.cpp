@@ -86,6 +86,13 @@ Rows order_rows() {
        "With `lanes.order: key`, how records without a key run: at the same time, or one after the other."},
       {"lanes.pause_after", in_flight, duration(Duration::zero(), hours(1)), AT(lanes.pause_after),
        "How long a lane holds before it is paused: the client then stops fetching its partition."},
+      restarting(
+          {"lanes.park_after", in_flight, duration(Duration::zero(), hours(1)), AT(lanes.park_after),
+           "How long records wait in their lane for a pool or subscriber that is out, or cannot keep "
+           "up, while others of the lane go on. Then they wait in the retry topics, and come back until "
+           "they run. 0s means that they stay in their lane; a change from 0 or to 0 needs a restart."},
+          "the retry topics are looked up and created at the start",
+          [](const ConstScope& scope) { return scope.config.lanes.park_after == Duration::zero(); }),
       {"lanes.drain", in_flight, duration(Duration::zero(), hours(1)), AT(lanes.drain),
        "How long a rebalance or a shutdown waits for running records to finish. Must be shorter than "
        "`max.poll.interval.ms`."},

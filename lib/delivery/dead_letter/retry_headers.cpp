@@ -17,6 +17,8 @@ constexpr std::string_view timestamp_type_name = "laneway-retry-timestamp-type";
 constexpr std::string_view attempts_name = "laneway-retry-attempts";
 constexpr std::string_view first_failure_name = "laneway-retry-first-failure";
 constexpr std::string_view reason_name = "laneway-retry-reason";
+constexpr std::string_view step_name = "laneway-retry-step";
+constexpr std::string_view waiting_since_name = "laneway-retry-waiting-since";
 
 /// A bound, so that adding to another program's number cannot overflow.
 constexpr std::uint32_t most_attempts = 1'000'000'000;
@@ -33,6 +35,10 @@ Headers retry_headers(Headers headers, const RetryOrigin& origin) {
   add(headers, attempts_name, std::to_string(origin.attempts));
   if (origin.first_failure >= 0) add(headers, first_failure_name, std::to_string(origin.first_failure));
   add(headers, reason_name, clean_text(origin.reason));
+  if (origin.waiting_since >= 0) {
+    add(headers, step_name, origin.step);
+    add(headers, waiting_since_name, std::to_string(origin.waiting_since));
+  }
   return headers;
 }
 
@@ -46,6 +52,8 @@ std::optional<RetryOrigin> read_retry_origin(const Headers& headers) {
   origin.timestamp_type = timestamp_type_named(last(headers, timestamp_type_name).value_or(""));
   origin.attempts = std::min(decimal<std::uint32_t>(last(headers, attempts_name)).value_or(0), most_attempts);
   origin.first_failure = decimal<std::int64_t>(last(headers, first_failure_name)).value_or(-1);
+  origin.waiting_since = decimal<std::int64_t>(last(headers, waiting_since_name)).value_or(-1);
+  if (origin.waiting_since >= 0) origin.step = topic_in(last(headers, step_name));
   return origin;
 }
 

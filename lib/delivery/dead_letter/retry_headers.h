@@ -4,10 +4,12 @@
 //   laneway-retry-attempts        attempts at it so far, in all topics
 //   laneway-retry-first-failure   ms since 1970
 //   laneway-retry-reason          of the last failure, for people
+//   laneway-retry-step            of a parked record: the topic in which its attempts go on to count
+//   laneway-retry-waiting-since   of a parked record: since when it has waited, ms since 1970
 //
-// All text, numbers in decimal. The headers are for the handler and for the dead letter: they never decide
-// where a record goes next (retry_steps.h). A record's own headers stay as they are, except headers with
-// this prefix, which are replaced, so that no other program's values count.
+// All text, numbers in decimal. They do not decide in which topic a record waits next (retry_steps.h). A
+// record's own headers stay as they are, except headers with this prefix, which are replaced, so that no
+// other program's values count.
 //
 // Pure functions, callable from any thread; they throw nothing except std::bad_alloc.
 #pragma once
@@ -29,7 +31,10 @@ struct RetryOrigin {
   TimestampType timestamp_type = TimestampType::none;
   std::uint32_t attempts = 0;
   std::int64_t first_failure = -1;  ///< ms since 1970; -1 if not known
-  std::string reason;               ///< written only
+  std::string reason{};             ///< written only
+  // Of a parked record:
+  std::string step{};
+  std::int64_t waiting_since = -1;  ///< ms since 1970; -1 if the record was not parked
 
   friend bool operator==(const RetryOrigin&, const RetryOrigin&) = default;
 };

@@ -13,14 +13,16 @@ Duration RetryStep::wait(std::int64_t timestamp, std::int64_t now) const {
 }
 
 void RetrySteps::add(const std::string& source,
-                     const std::vector<std::pair<std::string, Duration>>& retry_topics) {
+                     const std::vector<std::pair<std::string, Duration>>& retry_topics, RetryUses uses) {
   RetryStep* before = &steps_[source];
-  before->source = source;
+  before->topic = before->source = source;
   for (const auto& [topic, delay] : retry_topics) {
-    before->next = topic;
+    if (uses.failed) before->next = topic;
+    if (uses.parked) before->parks_in = topic;
     before = &steps_[topic];
-    *before = {source, {}, delay};
+    *before = {source, {}, delay, {}, topic};
   }
+  if (uses.parked && !retry_topics.empty()) before->parks_in = retry_topics.back().first;
 }
 
 const RetryStep* RetrySteps::find(std::string_view topic) const {

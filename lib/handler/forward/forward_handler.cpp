@@ -4,6 +4,7 @@
 #include "delivery/dead_letter/dead_letter_cut.h"
 #include "delivery/dead_letter/retry_headers.h"
 #include "handler/forward/header_lists.h"
+#include "handler/forward/retry_record.h"
 #include "telemetry/log.h"
 
 namespace laneway::handler {
@@ -16,27 +17,6 @@ constexpr std::size_t usual_record_limit = 1000000;
 /// Larger than any topic's limit, so that the client's own limit does not apply first.
 constexpr const char* largest_record = "100000000";
 
-/// The part that the headers of a retry and of a dead letter have in common.
-template <class Description>
-Description described(const Attempt& attempt) {
-  const auto& record = attempt.record.unread();
-  Description description;
-  description.topic = record.topic();
-  description.partition = record.partition();
-  description.offset = record.offset();
-  description.timestamp = record.timestamp();
-  description.timestamp_type = static_cast<delivery::TimestampType>(record.timestamp_type());
-  description.attempts = attempt.number;
-  description.first_failure = attempt.failures->first_ms;
-  return description;
-}
-
-delivery::RetryOrigin origin_of(const Attempt& attempt) {
-  auto origin = described<delivery::RetryOrigin>(attempt);
-  origin.reason = attempt.failures->reason;
-  return origin;
-}
-
 }  // namespace
 
 /// A record on its way to the brokers, with the task that waits for it. Deletes itself when the record is
@@ -47,10 +27,10 @@ class ForwardHandler::Forward final : public kafka::DeliverySink {
     const Attempt attempt = task_.attempt(0);
     const auto& record = attempt.record.unread();
     content_ = {kafka::copy_of(record.raw_key()), kafka::copy_of(record.raw_value()), headers_of(record)};
-    if (task_.route() == Route::retry_topic)
-      to_retry_topic(attempt);
-    else
+    if (task_.route() == Route::dead_letter)
       to_dead_letters(attempt);
+    else
+      to_retry_topic(attempt);
     partition_ = owner.partition_for(topic_, record.partition());
     origin_ = kafka::TopicPartition{std::string(record.topic()), record.partition()}.text() + ":" +
               std::to_string(record.offset());
@@ -68,7 +48,7 @@ class ForwardHandler::Forward final : public kafka::DeliverySink {
   void delivered(const kafka::Delivery& delivery) noexcept override {
     using Status = kafka::DeliveryStatus;
     if (delivery.status == Status::acknowledged) return answer(Outcome::done());
-    if (delivery.status == Status::too_large && task_.route() == Route::retry_topic)
+    if (delivery.status == Status::too_large && task_.route() != Route::dead_letter)
       return answer(Outcome::reject("too large for " + topic_ + ": " + delivery.error));
     if (delivery.status == Status::too_large && cut()) return send();
     // The topic may have been created again with fewer partitions.
@@ -81,8 +61,9 @@ class ForwardHandler::Forward final : public kafka::DeliverySink {
 
  private:
   void to_retry_topic(const Attempt& attempt) {
-    topic_ = attempt.failures->retry_step->next;
-    content_.headers = delivery::retry_headers(std::move(content_.headers), origin_of(attempt));
+    topic_ =
+        task_.route() == Route::parked ? *attempt.failures->parks_in : attempt.failures->retry_step->next;
+    content_.headers = delivery::retry_headers(std::move(content_.headers), retry_origin(attempt));
   }
 
   void to_dead_letters(const Attempt& attempt) {

@@ -1,6 +1,5 @@
 #include "handler/forward/retry_record.h"
 
-#include "delivery/dead_letter/retry_headers.h"
 #include "handler/forward/header_lists.h"
 
 namespace laneway::handler {
@@ -18,6 +17,16 @@ std::optional<delivery::RetryOrigin> origin_in(const delivery::Headers& headers,
 
 }  // namespace
 
+delivery::RetryOrigin retry_origin(const Attempt& attempt) {
+  auto origin = described<delivery::RetryOrigin>(attempt);
+  origin.reason = attempt.failures->reason;
+  if (attempt.failures->route == Route::parked) {
+    origin.step = attempt.failures->retry_step->topic;
+    origin.waiting_since = attempt.failures->waiting_since_ms;
+  }
+  return origin;
+}
+
 void restore_origin(Item& item, const delivery::RetryStep& step, const delivery::RetrySteps& steps) {
   item.failures = std::make_unique<FailureHistory>();
   item.failures->retry_step = &step;
@@ -34,6 +43,11 @@ void restore_origin(Item& item, const delivery::RetryStep& step, const delivery:
     item.failures->attempts_before = item.failures->last_attempt = origin->attempts;
     item.attempt = origin->attempts + 1;
     item.suspect = origin->attempts > 0;
+    if (origin->waiting_since >= 0) {
+      item.failures->waiting_since_ms = std::max<std::int64_t>(origin->waiting_since, 1);
+      const auto* parked_at = steps.find(origin->step);
+      if (parked_at != nullptr && parked_at->source == step.source) item.failures->retry_step = parked_at;
+    }
     item.failures->first_ms = std::max<std::int64_t>(origin->first_failure, 0);
   }
   item.record = kafka::Record(data);

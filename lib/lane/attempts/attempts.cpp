@@ -21,13 +21,9 @@ const char* words_of(RecordEvent event, handler::Route before) {
                                       : "record not written to its retry topic, will be tried again";
 }
 
-/// In a retry topic each record has one attempt.
-delivery::FailureRules make_rules(const LaneContext& context, const delivery::RetryStep* retry_step) {
+delivery::FailureRules make_rules(const LaneContext& context) {
   const auto& retry = context.retry;
-  return {{retry.backoff, retry.max_backoff},
-          retry_step != nullptr && retry_step->delayed() ? 1 : retry.attempts,
-          retry.max_elapsed,
-          context.forward != nullptr};
+  return {{retry.backoff, retry.max_backoff}, retry.attempts, retry.max_elapsed, context.forward != nullptr};
 }
 
 void give_up(handler::Item& item, handler::Route route, delivery::DeadLetterReason why) {
@@ -46,15 +42,27 @@ Attempts::Attempts(const LaneContext& context, Downstream& downstream, bool limi
       oldest_(members.oldest),
       retry_step_(members.retry_step),
       ids_(members.id.partition),
-      rules_(make_rules(context, retry_step_)),
+      rules_(make_rules(context)),
       random_(static_cast<std::uint32_t>(members.id.epoch * 7919 + 17)),
       log_(members.id) {}
 
-void Attempts::follow_settings() { rules_ = make_rules(context_, retry_step_); }
+void Attempts::follow_settings() { rules_ = make_rules(context_); }
+
+/// In a retry topic each record has one attempt. A parked record has those that were left where it was.
+delivery::FailureRules Attempts::rules_for(const handler::Item& item) const {
+  auto rules = rules_;
+  const auto* step = item.failures ? item.failures->retry_step : retry_step_;
+  if (step != nullptr && step->delayed())
+    rules.attempts = 1;
+  else if (item.failures && item.failures->waiting_since_ms > 0)
+    rules.attempts -= std::min(item.failures->attempts_before, rules.attempts - 1);
+  return rules;
+}
 
 std::optional<handler::Item> Attempts::fail(handler::Item item, const handler::Outcome& outcome,
                                             Duration took, TimePoint now) {
   if (skip_if_wished(item, outcome)) return item;
+  if (item.arrived == TimePoint{}) item.arrived = now;
   const auto before = item.route();
   const auto answer = event_of(before, false, outcome.verdict, outcome.cause);
   if (answer == RecordEvent::withheld) {
@@ -77,13 +85,17 @@ std::optional<handler::Item> Attempts::fail(handler::Item item, const handler::O
   return {};
 }
 
-void Attempts::note_failure(handler::Item& item, const handler::Outcome& outcome) const {
+handler::FailureHistory& Attempts::history_of(handler::Item& item) const {
   if (!item.failures) {
     item.failures = std::make_unique<handler::FailureHistory>();
     item.failures->retry_step = retry_step_;
     item.failures->done_before = ledger_.done();
   }
-  auto& failures = *item.failures;
+  return *item.failures;
+}
+
+void Attempts::note_failure(handler::Item& item, const handler::Outcome& outcome) const {
+  auto& failures = history_of(item);
   failures.last_ms = wall_clock_ms();
   if (failures.first_ms == 0) failures.first_ms = failures.last_ms;
   failures.reason = outcome.reason.substr(0, longest_reason);
@@ -104,7 +116,9 @@ std::uint32_t Attempts::throttled_times(const handler::FailureHistory& failures)
 std::optional<Duration> Attempts::next_step(handler::Item& item, const handler::Outcome& outcome,
                                             Duration took, TimePoint now) {
   auto& failures = *item.failures;
-  if (failures.route == handler::Route::retry_topic && outcome.verdict == handler::Verdict::reject) {
+  const bool gives_up = failures.route == handler::Route::retry_topic ||
+                        (failures.route == handler::Route::parked && context_.forward != nullptr);
+  if (gives_up && outcome.verdict == handler::Verdict::reject) {
     failures.route = handler::Route::dead_letter;  // the retry topic will never accept the record
     return std::nullopt;
   }
@@ -135,10 +149,10 @@ delivery::Blame::Step Attempts::judge(handler::Item& item, const handler::Outcom
                                         .random = random(),
                                         .unavailable = item.failures->unavailable,
                                         .after = outcome.after};
-  return downstream_.judge(item.failures->blame, attempt, rules_);
+  return downstream_.judge(item.failures->blame, attempt, rules_for(item));
 }
 
-void Attempts::fail_in_drain(handler::Item item, const handler::Outcome& outcome, Duration took,
+void Attempts::fail_in_drain(handler::Item& item, const handler::Outcome& outcome, Duration took,
                              TimePoint now) {
   using handler::Cause;
   // What is not seen stays a suspect; of several records in one call, the call speaks against one.
@@ -148,7 +162,7 @@ void Attempts::fail_in_drain(handler::Item item, const handler::Outcome& outcome
     return;
   note_failure(item, outcome);
   (void)judge(item, outcome, took, now);
-  failed_in_drain_.emplace_back(item.sequence, std::move(item.failures->blame));
+  failed_in_drain_.emplace_back(item.sequence, item.failures->blame);
 }
 
 std::optional<Duration> Attempts::after_reject(handler::Item& item, const handler::Outcome& outcome,
@@ -158,7 +172,7 @@ std::optional<Duration> Attempts::after_reject(handler::Item& item, const handle
   if (!step.given_up) return step.delay;
   if (!downstream_.admits_rejection(now)) return rules_.delays.delay(item.attempt, random(), outcome.after);
   --item.attempt;
-  give_up(item, route_after(*step.given_up), *step.given_up);
+  give_up(item, route_after(item, *step.given_up), *step.given_up);
   return std::nullopt;
 }
 
@@ -169,7 +183,7 @@ std::optional<Duration> Attempts::follow(handler::Item& item, const delivery::Bl
   const auto counted = failures.blame.counted();
   if (step.given_up) {
     item.attempt = failures.attempts_before + std::max(counted, 1U);
-    give_up(item, route_after(*step.given_up), *step.given_up);
+    give_up(item, route_after(item, *step.given_up), *step.given_up);
     return std::nullopt;
   }
   item.attempt = failures.attempts_before + counted + (step.undecided ? 0 : 1);
@@ -177,9 +191,10 @@ std::optional<Duration> Attempts::follow(handler::Item& item, const delivery::Bl
   return step.delay;
 }
 
-handler::Route Attempts::route_after(delivery::DeadLetterReason given_up) const {
-  const bool later = given_up != delivery::DeadLetterReason::rejected && retry_step_ != nullptr &&
-                     !retry_step_->next.empty();
+handler::Route Attempts::route_after(const handler::Item& item, delivery::DeadLetterReason given_up) {
+  const auto* step = item.failures->retry_step;
+  const bool later =
+      given_up != delivery::DeadLetterReason::rejected && step != nullptr && !step->next.empty();
   return later ? handler::Route::retry_topic : handler::Route::dead_letter;
 }
 
@@ -210,25 +225,31 @@ Duration Attempts::restore(handler::Item& item) const {
   return left;
 }
 
-void Attempts::give_up_unbegun(handler::Item& item, const std::string& subscriber) {
-  auto outcome = handler::Outcome::unavailable(subscriber + " has not taken the record for too long");
+void Attempts::park(handler::Item& item, TimePoint now) {
+  auto& failures = history_of(item);
+  give_back_attempts(item);
+  if (failures.waiting_since_ms == 0)
+    failures.waiting_since_ms = wall_clock_ms() - duration_cast<milliseconds>(now - item.arrived).count();
+  if (failures.reason.empty()) failures.reason = downstream_.name() + " is out, or cannot keep up";
+  item.attempt = failures.attempts_before + failures.blame.counted();
+  failures.parks_in = &retry_step_->parks_in;
+  give_up(item, handler::Route::parked, delivery::DeadLetterReason::too_old);
+}
+
+void Attempts::give_up_unbegun(handler::Item& item) {
+  auto outcome = handler::Outcome::unavailable(downstream_.name() + " has not taken the record for too long");
   if (item.failures && !item.failures->reason.empty())
     outcome.reason += " (last error: " + item.failures->reason + ")";
   note_failure(item, outcome);
   log_.remember(item, outcome);
-  const auto route = route_after(delivery::DeadLetterReason::too_old);
+  // A parked record has been through the retry topics.
+  const auto route = item.failures->waiting_since_ms > 0
+                         ? handler::Route::dead_letter
+                         : route_after(item, delivery::DeadLetterReason::too_old);
   // In the next topic, a record whose attempts have counted is a suspect.
   if (route == handler::Route::retry_topic)
     item.attempt = item.failures->attempts_before + item.failures->blame.counted();
   give_up(item, route, delivery::DeadLetterReason::too_old);
-}
-
-std::optional<handler::Item> Attempts::take_work_since(TimePoint time) {
-  auto item = waiting_.take([time](const handler::Item& waiting) {
-    return waiting.route() == handler::Route::work && waiting.progress && waiting.progress->arrived <= time;
-  });
-  if (item) bytes_ -= memory_of(*item);
-  return item;
 }
 
 Attempts::Skipped Attempts::skip(Sequence sequence, const std::string& reason) {
@@ -300,6 +321,12 @@ void Attempts::see_suspects(Suspects::Seen& seen) {
   for (const auto& [sequence, blame] : failed_in_drain_) see(sequence, downstream_.is_suspect(blame));
 }
 
+std::optional<handler::Item> Attempts::pop_unwritten(TimePoint now) {
+  auto item = waiting_.pop_unwritten(now);
+  if (item) bytes_ -= memory_of(*item);
+  return item;
+}
+
 std::optional<handler::Item> Attempts::pop(TimePoint now, bool probing) {
   auto item = waiting_.pop(now, probing);
   if (item) bytes_ -= memory_of(*item);
@@ -310,7 +337,8 @@ bool Attempts::begins(handler::Item& item, TimePoint now) {
   // A record that is undecided may go on, to another attempt or to the topic of its new route,
   // or wait.
   if (item.failures && item.failures->undecided) {
-    const auto delay = follow(item, downstream_.reconsider(item.failures->blame, rules_, now, random()));
+    const auto delay =
+        follow(item, downstream_.reconsider(item.failures->blame, rules_for(item), now, random()));
     if (delay && item.failures->undecided) {
       wait(std::move(item), now + *delay);
       return false;
@@ -346,9 +374,9 @@ void Attempts::withhold(handler::Item item) {
   waiting_.withhold(std::move(item));
 }
 
-void Attempts::clear() {
-  waiting_.clear();
+std::vector<handler::Item> Attempts::clear() {
   bytes_ = 0;
+  return waiting_.clear();
 }
 
 void Attempts::start_over() {

@@ -20,6 +20,7 @@
 #include "lane/attempts/failure_log.h"
 #include "lane/attempts/oldest_watch.h"
 #include "lane/attempts/record_ids.h"
+#include "lane/batch/work_batch.h"
 #include "lane/ledger/ledger.h"
 #include "lane/ledger/suspects.h"
 #include "lane/ledger/waiting_records.h"
@@ -49,7 +50,7 @@ class Attempts {
                                     TimePoint now);
   /// The same in a drain, after which the next owner of the partition gets the record: only notes whether the
   /// record is a suspect.
-  void fail_in_drain(handler::Item item, const handler::Outcome& outcome, Duration took, TimePoint now);
+  void fail_in_drain(handler::Item& item, const handler::Outcome& outcome, Duration took, TimePoint now);
   /// The record has ended the process this often: gives it up without another attempt.
   void condemn(handler::Item& item, std::uint32_t crashes);
   /// The record holds back the commits: gives it up if it waits for a retry and ledger.policy is dead_letter.
@@ -60,11 +61,23 @@ class Attempts {
   Duration restore(handler::Item& item) const;
   /// The record of a retry topic waits here until it is due, and no attempt is used up.
   void put_off(handler::Item item, TimePoint due) { wait(std::move(item), due); }
-  /// The record has waited too long for `subscriber` to take it: gives it up without an attempt.
-  void give_up_unbegun(handler::Item& item, const std::string& subscriber);
-  /// Takes out a record that waits for its next attempt, and came to its pool at `time` or before; nullopt if
-  /// there is none.
-  std::optional<handler::Item> take_work_since(TimePoint time);
+  /// Whether records of the lane can be parked.
+  bool parks() const {
+    return context_.parking != nullptr && retry_step_ != nullptr && !retry_step_->parks_in.empty();
+  }
+  /// The record leaves for a retry topic without an attempt, because its downstream is out or cannot keep up.
+  void park(handler::Item& item, TimePoint now);
+  /// The record has waited too long for its downstream to take it: gives it up without an attempt.
+  void give_up_unbegun(handler::Item& item);
+  /// Takes out a record that waits for an attempt and that `chosen` picks; nullopt if it picks none. O(n).
+  template <class Chosen>
+  std::optional<handler::Item> take_waiting(Chosen chosen) {
+    auto item = waiting_.take([&](const handler::Item& waiting) {
+      return waiting.route() == handler::Route::work && chosen(waiting);
+    });
+    if (item) bytes_ -= memory_of(*item);
+    return item;
+  }
 
   struct Skipped {
     Skip answer;
@@ -84,12 +97,14 @@ class Attempts {
   bool only_suspects();
   /// Notes the records of which it is known whether they are suspects.
   void see_suspects(Suspects::Seen& seen);
+  /// Takes out a record that its topic has not taken, and that is to be written again.
+  std::optional<handler::Item> pop_unwritten(TimePoint now);
   /// Takes out the record that may begin next. `probing`: the downstream is out.
   std::optional<handler::Item> pop(TimePoint now, bool probing);
   /// Returns true if the record that was taken out begins now; otherwise the record waits here again.
   bool begins(handler::Item& item, TimePoint now);
-  /// The lane drains, or the log was replaced: nothing waits any more.
-  void clear();
+  /// The lane drains, or the log was replaced: nothing waits any more. Returns what has waited.
+  std::vector<handler::Item> clear();
   /// The log was replaced by another one.
   void start_over();
 
@@ -105,13 +120,15 @@ class Attempts {
   std::optional<Duration> after_reject(handler::Item& item, const handler::Outcome& outcome, TimePoint now);
   std::optional<Duration> follow(handler::Item& item, const delivery::Blame::Step& step);
   void give_back_attempts(handler::Item& item);
+  handler::FailureHistory& history_of(handler::Item& item) const;
+  delivery::FailureRules rules_for(const handler::Item& item) const;
   void note_failure(handler::Item& item, const handler::Outcome& outcome) const;
   delivery::Blame::Step judge(handler::Item& item, const handler::Outcome& outcome, Duration took,
                               TimePoint now);
   bool skip_if_wished(handler::Item& item, const handler::Outcome& outcome);
   bool is_suspect(const handler::Item& item) const;
   void give_up_skipped(handler::Item& item, const std::string& reason);
-  handler::Route route_after(delivery::DeadLetterReason given_up) const;
+  static handler::Route route_after(const handler::Item& item, delivery::DeadLetterReason given_up);
   void wait(handler::Item item, TimePoint due);
   void withhold(handler::Item item);
   double random();

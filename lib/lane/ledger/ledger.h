@@ -92,6 +92,8 @@ class Ledger {
   }
   /// Records completed since the last call.
   std::uint64_t take_completed() { return std::exchange(newly_completed_, 0); }
+  /// The number of appended records: the next sequence number.
+  std::uint64_t appended() const { return next_; }
   /// The number of appended records that are complete.
   std::uint64_t done() const { return next_ - incomplete(); }
   /// The number of records that are not complete.

@@ -6,6 +6,9 @@
 // turn. Of the records that have not been tried, those that an earlier life left behind come last. Suspects,
 // which failed while the downstream worked, are no probes as long as another record waits.
 //
+// A record that a retry topic or the dead-letter topic has not taken waits for that topic, and not for the
+// downstream.
+//
 // Ownership, threads: owns the waiting records; the lane's thread. Pure: the time is given in. Bounded by the
 // lane.
 #pragma once
@@ -25,7 +28,8 @@ namespace laneway::lane {
 class WaitingRecords {
  public:
   void push(TimePoint due, handler::Item item, bool suspect = false) {
-    (suspect ? suspects_ : failed_).push(due, std::move(item));
+    auto& waiting = item.route() != handler::Route::work ? unwritten_ : suspect ? suspects_ : failed_;
+    waiting.push(due, std::move(item));
   }
   /// The record has not begun, and may begin as soon as the breaker lets it.
   void withhold(handler::Item item) {
@@ -38,6 +42,8 @@ class WaitingRecords {
     suspects_.move_to(failed_, [&](const handler::Item& item) { return !is_suspect(item); });
   }
 
+  /// A record that is to be written to its topic again.
+  std::optional<handler::Item> pop_unwritten(TimePoint now) { return unwritten_.pop_due(now); }
   /// A record that may begin. `probing`: the downstream is out.
   std::optional<handler::Item> pop(TimePoint now, bool probing) {
     const bool failed_first = probing && !std::exchange(untried_next_, !untried_next_);
@@ -48,19 +54,22 @@ class WaitingRecords {
   /// When the first record may begin; nullopt if none waits. `probing`: as for pop().
   std::optional<TimePoint> next_due(bool probing) const {
     if (!fresh_.empty() || !left_behind_.empty()) return TimePoint{};
+    const auto earlier = [](std::optional<TimePoint> a, std::optional<TimePoint> b) {
+      return a && b ? std::min(*a, *b) : a ? a : b;
+    };
     const auto failed = failed_.next_due();
-    if (probing && failed) return failed;
-    const auto suspect = suspects_.next_due();
-    return failed && suspect ? std::min(*failed, *suspect) : failed ? failed : suspect;
+    const auto suspect = probing && failed ? std::nullopt : suspects_.next_due();
+    return earlier(unwritten_.next_due(), earlier(failed, suspect));
   }
   /// When the record that `chosen` picks is due; nullopt if it picks none. O(n).
   template <class Chosen>
   std::optional<TimePoint> due_of(Chosen chosen) const {
-    const auto due = failed_.due_of(chosen);
-    return due ? due : suspects_.due_of(chosen);
+    for (const auto* waiting : {&failed_, &suspects_})
+      if (const auto due = waiting->due_of(chosen)) return due;
+    return unwritten_.due_of(chosen);
   }
 
-  std::size_t size() const { return failed_.size() + suspects_.size() + fresh_.size() + left_behind_.size(); }
+  std::size_t size() const { return failed_.size() + suspects_.size() + unwritten_.size() + withheld(); }
   bool only_suspects() const { return failed_.size() + withheld() == 0; }
   /// The withheld records (the breaker has not let them begin) that no earlier life left behind.
   std::size_t fresh() const { return fresh_.size(); }
@@ -70,6 +79,7 @@ class WaitingRecords {
   void each(Look look) const {
     failed_.each(look);
     suspects_.each(look);
+    unwritten_.each(look);
     for (const auto& item : fresh_) look(item);
     for (const auto& item : left_behind_) look(item);
   }
@@ -78,6 +88,7 @@ class WaitingRecords {
   std::optional<handler::Item> take(Chosen chosen) {
     if (auto item = failed_.take(chosen)) return item;
     if (auto item = suspects_.take(chosen)) return item;
+    if (auto item = unwritten_.take(chosen)) return item;
     for (auto* items : {&fresh_, &left_behind_}) {
       const auto found = std::find_if(items->begin(), items->end(), chosen);
       if (found == items->end()) continue;
@@ -90,8 +101,10 @@ class WaitingRecords {
   /// Takes out all records, in no order.
   std::vector<handler::Item> clear() {
     auto items = failed_.clear(&handler::Item::sequence);
-    auto suspects = suspects_.clear(&handler::Item::sequence);
-    std::move(suspects.begin(), suspects.end(), std::back_inserter(items));
+    for (auto* waiting : {&suspects_, &unwritten_}) {
+      auto more = waiting->clear(&handler::Item::sequence);
+      std::move(more.begin(), more.end(), std::back_inserter(items));
+    }
     for (auto* waiting : {&fresh_, &left_behind_}) {
       std::move(waiting->begin(), waiting->end(), std::back_inserter(items));
       waiting->clear();
@@ -117,8 +130,9 @@ class WaitingRecords {
 
   delivery::RetryQueue<handler::Item> failed_;
   delivery::RetryQueue<handler::Item> suspects_;  // these have failed, too, or are withheld
-  std::deque<handler::Item> fresh_;               // withheld
-  std::deque<handler::Item> left_behind_;         // withheld, too
+  delivery::RetryQueue<handler::Item> unwritten_;
+  std::deque<handler::Item> fresh_;        // withheld
+  std::deque<handler::Item> left_behind_;  // withheld, too
   bool untried_next_ = true;
 };
 

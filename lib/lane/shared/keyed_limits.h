@@ -44,6 +44,11 @@ class KeyedLimit {
   /// Takes places whether they are free or not.
   void take(std::uint32_t records) { running_.fetch_add(records, std::memory_order_relaxed); }
   void end(std::uint32_t records) { running_.fetch_sub(records, std::memory_order_relaxed); }
+  /// Whether all places are taken.
+  bool full() const {
+    const auto most = most_.load(std::memory_order_relaxed);
+    return most > 0 && running() >= most;
+  }
   /// Records that were given to the pool and are not answered.
   std::uint32_t running() const { return running_.load(std::memory_order_relaxed); }
 
@@ -72,11 +77,16 @@ class KeyedLimits {
   void settle(TimePoint now) EXCLUDES(mutex_);
   std::vector<std::shared_ptr<KeyedLimit>> all() const EXCLUDES(mutex_);
 
+  /// When any subscriber last answered a record as done, in any lane.
+  TimePoint worked_at() const { return worked_at_.load(std::memory_order_relaxed); }
+  void note_worked(TimePoint at) { worked_at_.store(at, std::memory_order_relaxed); }
+
  private:
   void forget_unused() REQUIRES(mutex_);
   std::shared_ptr<KeyedLimit> make(std::string_view text) REQUIRES(mutex_);
 
   const std::string pool_;
+  std::atomic<TimePoint> worked_at_{TimePoint{}};
   mutable Mutex mutex_;
   DownstreamRules rules_ GUARDED_BY(mutex_);
   config::Each each_;  // `by` is constant; the limits are guarded by the mutex

@@ -69,6 +69,8 @@ struct LaneContext {
   std::vector<StageContext> stages{};
   const Router* router = nullptr;  ///< to the stages; null: every record goes to the first one
   bool rebalancing = false;        ///< only the loop's thread: the client may deliver nothing
+  /// Writes parked records to their retry topic (stage/parking.h). If null, all records stay in their lanes.
+  handler::Handler* parking = nullptr;
 };
 
 }  // namespace laneway::lane

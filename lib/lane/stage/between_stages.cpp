@@ -55,6 +55,7 @@ std::unique_ptr<handler::FailureHistory> history_for_next(const Item& item) {
   history->retry_step = item.failures->retry_step;
   history->retry_offset = item.failures->retry_offset;
   history->attempts_before = history->last_attempt = item.failures->attempts_before;
+  history->waiting_since_ms = item.failures->waiting_since_ms;
   return history;
 }
 
@@ -64,6 +65,7 @@ void begin_anew(Item& item) {
   item.attempt = item.failures ? item.failures->attempts_before + 1 : 1;
   item.state = handler::ItemState::unanswered;
   item.key = 0;
+  item.arrived = {};
 }
 
 /// In front of the ids of sub-jobs, once for each time that sub-jobs of the record were gathered before: the

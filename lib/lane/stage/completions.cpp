@@ -72,6 +72,7 @@ void Completions::apply_early(const pool::Overdue& overdue) {
 void Completions::apply(handler::Finished& finished, TimePoint now) {
   const auto& range = finished.claim.range;
   auto& batch = batch_of(range);
+  if (batch.route == handler::Route::work && finished.done > 0) batch.line->note_worked(now);
   if (batch.route == handler::Route::dead_letter) batch.line->attempts().log().letters(finished, now);
   const auto early = batch.left_early == 0 ? 0 : count_early(batch, range);
   if (workload_.current(batch)) {
@@ -141,7 +142,10 @@ void Completions::apply_each(handler::Finished& finished, WorkBatch& batch, Time
 void Completions::fail(handler::Item item, Line& line, const handler::Outcome& outcome, Duration took,
                        TimePoint now) {
   if (workload_.cancelled()) return workload_.abandon(item.offset(), item.attempt, &item.record);
-  if (workload_.drains()) return line.attempts().fail_in_drain(std::move(item), outcome, took, now);
+  if (workload_.drains()) {
+    line.attempts().fail_in_drain(item, outcome, took, now);
+    return onward_.failed_in_drain(std::move(item), line);
+  }
   auto next = line.attempts().fail(std::move(item), outcome, took, now);
   if (!next) return;
   workload_.run_alone(std::move(*next), line);

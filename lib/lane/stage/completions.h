@@ -20,6 +20,8 @@ class Onward {
   virtual void pass_on(handler::Item done) = 0;
   /// A sub-job has ended: at its last pool or, if `given_up`, at the topic of its route.
   virtual void end_part(handler::Item part, bool given_up) = 0;
+  /// An attempt has failed in a drain, which has looked at the failure.
+  virtual void failed_in_drain(handler::Item item, Line& line) = 0;
 
  protected:
   ~Onward() = default;

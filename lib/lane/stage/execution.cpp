@@ -98,7 +98,9 @@ std::string_view kind_of(handler::Cause cause) {
 
 void Execution::run(const pool::Claim& claim) noexcept {
   using handler::Task;
-  if (batch_of(claim.range).route != handler::Route::work) return lane_.forward->handle(Task(claim, *this));
+  const auto route = batch_of(claim.range).route;
+  if (route != handler::Route::work)
+    return (route == handler::Route::parked ? lane_.parking : lane_.forward)->handle(Task(claim, *this));
   auto& downstream = batch_of(claim.range).line->downstream();
   if (downstream.admit_while_closed() || downstream.admit(this, claim.range.count(), SteadyClock::now()))
     return stage_.handler->handle(Task(claim, *this));
@@ -148,6 +150,7 @@ void Execution::count(const handler::Finished& finished, const WorkBatch& batch)
 
 void Execution::count_written(const handler::Finished& finished, const WorkBatch& batch) {
   if (batch.route == handler::Route::retry_topic) return stats_.retry_topics.add(finished.done);
+  if (batch.route == handler::Route::parked) return stats_.parked.add(finished.done);
   if (finished.done == 0) return;
   const auto why = batch.items[finished.claim.range.begin].failures->given_up;
   stats_.dead_letters[static_cast<std::size_t>(why)].add(1);
@@ -247,7 +250,8 @@ void Execution::attempted(const handler::Item& item, const handler::BegunAttempt
                                      item.attempt, begun.start, end, name, outcome.reason});
   if (lane_.journal == nullptr) return;
   const bool letter = item.route() == handler::Route::dead_letter;
-  if (event == RecordEvent::written) name = letter ? "dead_letter" : "retry_topic";
+  const bool parked = item.route() == handler::Route::parked;
+  if (event == RecordEvent::written) name = letter ? "dead_letter" : parked ? "parked" : "retry_topic";
   if (event == RecordEvent::not_written) name = letter ? "dead_letter_failed" : "retry_topic_failed";
   if (event == RecordEvent::passed_on) name = "passed_on";
   const auto part = item.progress ? std::string_view(item.progress->part) : std::string_view();

@@ -21,6 +21,19 @@ Line::~Line() {
   if (subscriber_) subscriber_->end(running_);
 }
 
+std::optional<TimePoint> Line::out_since(TimePoint now) {
+  if (downstream().closed())
+    out_since_.reset();
+  else if (!out_since_)
+    out_since_ = now;
+  return out_since_;
+}
+
+void Line::note_worked(TimePoint now) {
+  worked_at_ = now;
+  if (stage_.each != nullptr) stage_.each->note_worked(now);
+}
+
 HoldBits Line::blocked_by() {
   HoldBits reasons = 0;
   const auto waiting = attempts_.waiting().size();
@@ -83,7 +96,7 @@ void Line::wait(handler::Item item, TimePoint now) {
   constexpr std::size_t short_wait = 256;  // records; a longer wait must not pin the fetch buffer
   if (backlog_.size() >= short_wait) item.record.detach();
   bytes_ += memory_of(item);
-  if (subscriber_) item.begin_progress().arrived = now;
+  item.arrived = now;
   backlog_.push_back(std::move(item));
 }
 

@@ -35,6 +35,7 @@ class Line {
   /// Null if the limit is fixed, and for a subscriber: a 429 lowers the subscriber's own pace instead.
   AdaptiveLimit* adaptive() const { return subscriber_ ? nullptr : stage_.adaptive; }
   Attempts& attempts() { return attempts_; }
+  const Attempts& attempts() const { return attempts_; }
   const KeyedLimit* subscriber() const { return subscriber_.get(); }
 
   /// Records that the breaker has not let begin are tried first; without such records, new ones are taken.
@@ -42,6 +43,15 @@ class Line {
   /// The breaker is not closed, and every record that waits here has failed already: otherwise waiting
   /// records that are all poison would hide the end of an outage.
   bool asks_new() const { return !downstream().closed() && attempts_.waiting().fresh() == 0; }
+  /// Since when the line has seen that the breaker is not closed; nullopt if it is closed.
+  std::optional<TimePoint> out_since(TimePoint now);
+  /// Whether no further record may begin because of a limit of the line.
+  bool at_limit(TimePoint now) {
+    return rate_waits(now) || retries_full_ || (subscriber_ && subscriber_->full());
+  }
+  /// A record was answered as done.
+  void note_worked(TimePoint now);
+  TimePoint worked_at() const { return worked_at_; }
   /// Why no record of the backlog may begin now, without the rate and the pool.
   HoldBits blocked_by();
   /// How many of up to `wanted` records may begin now: by the rate, and by the subscriber's workers. They are
@@ -80,6 +90,8 @@ class Line {
   Attempts attempts_;
   std::optional<LaneRate> rate_;  // nullopt if the lane's intake keeps the same rate
   bool retries_full_ = false;
+  std::optional<TimePoint> out_since_;
+  TimePoint worked_at_{};  // zero before the first record
   std::deque<handler::Item> backlog_;
   std::uint64_t bytes_ = 0;
   std::uint32_t reserved_ = 0;  // of the subscriber's places, by begin()

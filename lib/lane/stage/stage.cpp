@@ -28,14 +28,29 @@ void add_attempts(PoolView& view, const pool::Pool& pool) {
 }  // namespace
 
 Stage::Stage(const LaneContext& lane, const StageContext& context, const Members& members)
-    : lane_(lane), context_(context), name_(context.settings.name), members_(members) {
+    : lane_(lane),
+      context_(context),
+      name_(context.settings.name),
+      members_(members),
+      parking_(lane, context, members.ledger) {
   auto& line = *lines_.emplace_back(std::make_unique<Line>(lane, context, nullptr, members.line));
   if (context.settings.gather && lane.lanes.order != config::Order::none) order_.emplace(members.ledger);
-  const Workload::Members of_works{lane,           context,      line,          members.line.id,
-                                   members.ledger, members.gate, members.stats, members.on_ready};
+  const Workload::Members of_works{lane,
+                                   context,
+                                   line,
+                                   members.line.id,
+                                   members.ledger,
+                                   members.gate,
+                                   members.stats,
+                                   members.on_ready,
+                                   line.attempts().parks() ? &rest_ : nullptr};
   works_.push_back(std::make_unique<Work>(of_works, Workload::Serves::all, members));
   if (context.settings.retry_workers > 0)
     works_.push_back(std::make_unique<Work>(of_works, Workload::Serves::failed, members));
+  failed_ = &works_.back()->workload;
+  if (!line.attempts().parks()) return;
+  works_.push_back(std::make_unique<Work>(of_works, Workload::Serves::parked, members));
+  parked_ = &works_.back()->workload;
 }
 
 void Stage::follow_settings() {
@@ -114,7 +129,9 @@ bool Stage::feed(TimePoint now) {
 bool Stage::feed(Line& line, TimePoint now) {
   if (line.backlog().empty() || workload().next() != nullptr) return false;
   if ((next_ != nullptr && next_->crowded()) || line.blocked_by() != 0) return false;
-  const auto most = std::min(lines_.size() > 1 ? fed_of_many : fed_of_one, workload().run_limit());
+  // What the breaker does not let begin stays here: only the next probe leaves the backlog.
+  const auto turn = !line.downstream().closed() ? 1 : lines_.size() > 1 ? fed_of_many : fed_of_one;
+  const auto most = std::min<std::uint32_t>(turn, workload().run_limit());
   const auto wanted = static_cast<std::uint32_t>(std::min<std::size_t>(line.backlog().size(), most));
   const auto begun = line.begin(wanted, now);
   if (begun == 0) return false;
@@ -185,25 +202,28 @@ void Stage::tick(TimePoint now) {
     work->completions.collect_overdue();
   }
   if (finishes_until_) give_back_late(*finishes_until_ - now);
-  for (const auto& line : lines_) {
-    line->attempts().tick(now);
-    if (context_.each != nullptr) give_up_waiting(*line, now);
-  }
+  for (const auto& line : lines_) line->attempts().tick(now);
 }
 
-/// A record that its subscriber has not taken for too long must not hold back those of the others.
-void Stage::give_up_waiting(Line& line, TimePoint now) {
-  const auto longest = context_.settings.each.longest_wait;
-  if (line.subscriber() == nullptr || longest == Duration::zero() || lane_.forward == nullptr) return;
-  const auto give_up = [&](handler::Item item) {
-    line.attempts().give_up_unbegun(item, line.downstream().name());
-    failed().run_alone(std::move(item), line);
-  };
-  while (!line.backlog().empty() && now - line.backlog().front().progress->arrived >= longest)
-    give_up(pop(line));
-  const auto out_since = line.downstream().closed() ? std::nullopt : line.downstream().report(now).out_since;
-  if (!out_since || now - *out_since < longest) return;
-  while (auto item = line.attempts().take_work_since(now - longest)) give_up(std::move(*item));
+bool Stage::write_again(Line& line, TimePoint now) const {
+  bool any = false;
+  while (auto item = line.attempts().pop_unwritten(now)) {
+    run_alone(std::move(*item), line);
+    any = true;
+  }
+  return any;
+}
+
+void Stage::let_leave(const Neighbours& neighbours, TimePoint now) {
+  if (members_.gate.careful() || workload().drains()) return;
+  const bool full =
+      (context_.each == nullptr && workload().next() != nullptr) || (next_ != nullptr && next_->crowded());
+  for (const auto& line : lines_) {
+    const auto before = line->backlog().size();
+    auto leaving = parking_.take_leaving(*line, neighbours, full, now);
+    waiting_.set(waiting_.get() - (before - line->backlog().size()));
+    for (auto& item : leaving) run_alone(std::move(item), *line);
+  }
 }
 
 TimePoint Stage::next_due(TimePoint now) {
@@ -247,8 +267,9 @@ PoolView Stage::view() const {
   view.pool = pool.snapshot();
   view.limits = pool.limits();
   view.waiting = waiting();
-  for (const auto& work : works_) add_attempts(view, work->workload.pool());
-  if (works_.size() == 1) return view;
+  add_attempts(view, pool);
+  if (failed_ == &workload()) return view;
+  add_attempts(view, failed().pool());
   const auto retries = failed().pool().snapshot();
   view.retries_queued = retries.queued;
   view.retries_running = retries.in_flight;
@@ -268,10 +289,11 @@ void Stage::begin_drain(bool finish, Duration left, std::uint64_t incoming, Time
     const bool waits = !line->downstream().closed() || line->blocked_by() != 0 || line->rate_waits(now);
     line->leave_rate(now);
     for (const auto& work : works_) work->workload.leave_downstream(*line);
-    line->attempts().clear();  // a drain does not wait for retries, because others wait for the drain
+    // A drain does not wait for retries, because others wait for the drain.
+    for (auto& item : line->attempts().clear()) end_in_drain(std::move(item), *line);
     const auto backlog = line->backlog().size();
     const bool finishes = finish && !waits && workload().fits(left, backlog);
-    if (!finishes) clear_backlog(*line);
+    if (!finishes) give_back(*line);
     takes_more = takes_more && finishes && workload().fits(left, backlog + incoming);
   }
   // A record that came after one was given back would overtake it.
@@ -285,13 +307,33 @@ void Stage::give_back_late(Duration left) {
   bool fits = true;
   for (const auto& work : works_) fits = fits && work->workload.fits(left, waiting());
   if (fits) return;
-  for (const auto& line : lines_) clear_backlog(*line);
+  for (const auto& line : lines_) give_back(*line);
   gives_back_ = gives_back_ || context_.each == nullptr;
   for (const auto& work : works_) work->workload.drain(true, left);
 }
 
+void Stage::end_in_drain(handler::Item item, Line& line) {
+  if (parked_ != nullptr && item.route() == handler::Route::work && item.progress && item.progress->gathering)
+    rest_.emplace_back(&line, std::move(item));
+}
+
+void Stage::give_back(Line& line) {
+  while (!line.backlog().empty()) end_in_drain(pop(line), line);
+}
+
+void Stage::park_rest(TimePoint now) {
+  std::erase_if(rest_, [&](auto& entry) {
+    auto& [line, item] = entry;
+    if (!Parking::parks_at_end(item)) return false;
+    line->attempts().park(item, now);
+    run_alone(std::move(item), *line);
+    return true;
+  });
+}
+
 void Stage::cancel() {
   gives_back_ = true;
+  rest_.clear();
   for (const auto& line : lines_) clear_backlog(*line);
   for (const auto& work : works_) {
     work->workload.cancel();
@@ -308,6 +350,7 @@ void Stage::close() {
 }
 
 void Stage::start_over() {
+  rest_.clear();
   for (const auto& line : lines_) {
     clear_backlog(*line);
     line->attempts().start_over();

@@ -27,6 +27,7 @@
 #include "lane/stage/completions.h"
 #include "lane/stage/gather_order.h"
 #include "lane/stage/line.h"
+#include "lane/stage/parking.h"
 #include "lane/stage/result_memory.h"
 #include "lane/stage/workload.h"
 #include "lane/state/hold_reasons.h"
@@ -75,10 +76,15 @@ class Stage {
   void follow_settings();
 
   bool named() const { return !name_.empty(); }
-  /// That of all records and, with retry_workers, another one of failed records. Constant.
+  /// That of all records; with retry_workers, another one of failed records; and one that writes parked
+  /// records, if there are any. Constant.
   const std::vector<std::unique_ptr<Work>>& works() const { return works_; }
   Workload& workload() const { return works_.front()->workload; }
-  Workload& failed() const { return works_.back()->workload; }
+  Workload& failed() const { return *failed_; }
+  /// Runs a record that has left its batch, or writes it to the topic of its route.
+  void run_alone(handler::Item item, Line& line) const {
+    (item.route() == handler::Route::parked ? *parked_ : *failed_).run_alone(std::move(item), line);
+  }
   const std::vector<std::unique_ptr<Line>>& lines() const { return lines_; }
   Line& line_of(const handler::Item& item);
 
@@ -105,7 +111,11 @@ class Stage {
   /// for memory.
   std::uint32_t most_to_begin(const Workload::Pending& next, std::uint64_t left) const;
 
+  /// Writes records again that their topics have not taken. Returns whether there were any.
+  bool write_again(Line& line, TimePoint now) const;
   void tick(TimePoint now);
+  /// Records that wait for too long leave the lane.
+  void let_leave(const Neighbours& neighbours, TimePoint now);
   /// When a record of a backlog can begin or is given up, as far as that is known.
   TimePoint next_due(TimePoint now);
 
@@ -121,6 +131,11 @@ class Stage {
   /// `incoming`: records that the pools before this one may pass on. Whatever cannot be finished in the time
   /// `left` is given back.
   void begin_drain(bool finish, Duration left, std::uint64_t incoming, TimePoint now);
+  /// In a drain: parks the sub-jobs that it does not finish and of whose records others have ended. When
+  /// nothing runs any more, the rest is given back with the whole records.
+  void park_rest(TimePoint now);
+  /// A drain gives the record back.
+  void end_in_drain(handler::Item item, Line& line);
   void cancel();
   void close();
   void start_over();
@@ -132,8 +147,8 @@ class Stage {
   bool feed(Line& line, TimePoint now);
   bool takes_directly(Line& line) const;
   bool none_further_on() const;
-  void give_up_waiting(Line& line, TimePoint now);
   void give_back_late(Duration left);
+  void give_back(Line& line);
   handler::Item pop(Line& line);
   void clear_backlog(Line& line);
 
@@ -148,7 +163,11 @@ class Stage {
   std::optional<TimePoint> finishes_until_;  // the deadline of a drain that finishes what fits
   ResultMemory results_;
   std::optional<GatherOrder> order_;
-  Relaxed<std::uint64_t> waiting_;            // records in the backlogs
+  Relaxed<std::uint64_t> waiting_;  // records in the backlogs
+  const Parking parking_;
+  std::vector<std::pair<Line*, handler::Item>> rest_;  // sub-jobs that a drain does not finish
+  Workload* failed_ = nullptr;
+  Workload* parked_ = nullptr;                // null: no record is parked
   std::vector<std::unique_ptr<Work>> works_;  // its threads use the members above
 };
 

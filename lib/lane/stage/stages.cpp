@@ -30,6 +30,7 @@ Stages::Stages(const Members& members, const std::function<void()>& on_ready)
     for (const auto& work : all_[i]->works()) works_.push_back(work.get());
     if (!stages[i].settings.helps.empty()) help_others(i);
   }
+  for (std::size_t i = 0; i < all_.size(); ++i) find_beside(i);
 }
 
 Stages::~Stages() {
@@ -46,6 +47,18 @@ void Stages::help_others(std::size_t stage) {
     for (std::size_t k = 0; k < all_.size(); ++k)
       if (stages[k].settings.name == name) helped.push_back(&all_[k]->workload().pool());
   if (!helped.empty()) pool::help(all_[stage]->workload().pool(), helped);
+}
+
+/// Only records beside others can leave the lane to them.
+void Stages::find_beside(std::size_t stage) {
+  const auto leads = [this](std::size_t from, std::size_t to) {
+    const auto& after = places_[from].after;
+    return std::find(after.begin(), after.end(), to) != after.end();
+  };
+  auto& beside = places_[stage].beside;
+  for (std::size_t i = 0; i < all_.size(); ++i)
+    if (i != stage && !leads(i, stage) && !leads(stage, i)) beside.push_back(i);
+  if (!beside.empty() || lane_.context.stages[stage].each != nullptr) beside.push_back(stage);
 }
 
 void Stages::follow_settings() {
@@ -89,7 +102,7 @@ bool Stages::put_off(handler::Item& item, TimePoint now) {
   const auto left = all_.front()->lines().front()->attempts().restore(item);
   if (left == Duration::zero()) return false;
   auto& line = all_[stage_of(item)]->line_of(item);
-  if (line.subscriber() != nullptr) item.begin_progress().arrived = now + left;  // for each.longest_wait
+  item.arrived = now + left;
   line.attempts().put_off(std::move(item), now + left);
   return true;
 }
@@ -168,13 +181,19 @@ void Stages::collect(TimePoint now) {
   for (auto* stage : in_order_) stage->take_late(now);
 }
 
+void Stages::failed_in_drain(handler::Item item, Line& line) {
+  all_[collecting_]->end_in_drain(std::move(item), line);
+}
+
 void Stages::submit(TimePoint now) {
   waits_for_memory_ = false;
+  if (drains_)
+    for (const auto& stage : all_) stage->park_rest(now);
   // From the last stage to the first: what one takes lets the one before go on.
   for (std::size_t i = all_.size(); i-- > 0;) {
     auto& stage = *all_[i];
     const auto& works = stage.works();
-    if (works.size() > 1) submit(i, *works.back(), now);
+    for (std::size_t work = 1; work < works.size(); ++work) submit(i, *works[work], now);
     do {
       submit(i, *works.front(), now);
     } while (stage.feed(now));
@@ -228,6 +247,16 @@ void Stages::tick(TimePoint now) {
   now_ = now;
   for (collecting_ = 0; collecting_ < all_.size(); ++collecting_) all_[collecting_]->tick(now);
   for (auto* stage : in_order_) stage->take_late(now);
+  for (std::size_t i = 0; i < all_.size(); ++i) let_leave(i, now);
+}
+
+void Stages::let_leave(std::size_t stage, TimePoint now) {
+  const auto& beside = places_[stage].beside;
+  if (beside.empty()) return;
+  Neighbours neighbours;
+  for (const auto i : beside)
+    for (const auto& line : all_[i]->lines()) neighbours.add(*line);
+  all_[stage]->let_leave(neighbours, now);
 }
 
 TimePoint Stages::next_due(TimePoint now) {
@@ -337,6 +366,7 @@ std::vector<PoolView> Stages::views() const {
 // The end
 
 void Stages::begin_drain(bool finish, Duration left, TimePoint now) {
+  drains_ = true;
   std::vector<std::uint64_t> incoming(all_.size());
   for (std::size_t i = 0; i < all_.size(); ++i)
     if (!places_[i].after.empty())

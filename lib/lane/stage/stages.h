@@ -89,11 +89,13 @@ class Stages final : public Onward {
   // Onward
   void pass_on(handler::Item done) override;
   void end_part(handler::Item part, bool given_up) override;
+  void failed_in_drain(handler::Item item, Line& line) override;
 
  private:
   /// What the lane keeps for a stage, beside the stage.
   struct Place {
-    std::vector<std::size_t> after;     // the places of the stages after this one, in order
+    std::vector<std::size_t> after;   // the places of the stages after this one, in order
+    std::vector<std::size_t> beside;  // of those whose records do not wait for those of this one, and its own
     std::uint64_t gathering_bytes = 0;  // of its records that are split, and of the results that it gathers
     std::vector<handler::Item> routed;  // of one add()
   };
@@ -104,6 +106,8 @@ class Stages final : public Onward {
   bool may_begin(const Workload::Pending& next, TimePoint now);
   bool none_at_work() const;
   void help_others(std::size_t stage);
+  void find_beside(std::size_t stage);
+  void let_leave(std::size_t stage, TimePoint now);
   int gatherer_after(std::size_t pool) const;
   void expect(const WorkBatch& batch, std::size_t entry);
   void go_on(std::size_t next, handler::Item done);
@@ -124,6 +128,7 @@ class Stages final : public Onward {
   std::vector<Stage*> in_order_;  // the stages that gather in order
   std::size_t collecting_ = 0;    // the place of the pool whose records are being applied
   bool waits_for_memory_ = false;
+  bool drains_ = false;
   TimePoint now_{};
 };
 

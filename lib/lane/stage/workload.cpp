@@ -12,6 +12,8 @@ namespace laneway::lane {
 namespace {
 
 constexpr std::uint32_t longest_run = 256;
+/// Parked records of a lane and a stage that are being written.
+constexpr std::uint32_t most_written = 256;
 
 }  // namespace
 
@@ -24,6 +26,7 @@ Workload::Workload(const Members& members, Serves serves)
       ledger_(members.ledger),
       gate_(members.gate),
       stats_(members.stats),
+      rest_(members.rest),
       longest_slice_(stage_.passes_on() ? 1 : SIZE_MAX),
       execution_(lane_, stage_, id_, stats_, members.on_ready),
       pool_(std::make_unique<pool::Pool>(limits(), execution_, members.on_ready)) {
@@ -33,6 +36,8 @@ Workload::Workload(const Members& members, Serves serves)
 /// With an adaptive limit, each claim is one call.
 pool::Limits Workload::limits() const {
   const auto& settings = stage_.settings;
+  if (serves_ == Serves::parked)
+    return {.workers = most_written, .queue = most_written, .most_per_claim = 1, .asynchronous = true};
   const auto& handler = *stage_.handler;
   const bool one = stage_.adaptive != nullptr && !handler.fills_tasks();
   return {.workers = serves_ == Serves::all ? settings.workers : std::max(settings.retry_workers, 1U),
@@ -76,7 +81,7 @@ void Workload::add(BatchPtr batch, bool admitted) {
   batch->size = static_cast<std::uint32_t>(batch->items.size());
   batch->unfinished = batch->size;
   batch->life = life_;
-  if (stage_.each != nullptr) batch->line->entered(batch->size);
+  if (uses_places()) batch->line->entered(batch->size);
   batch->place = batches_.size();
   bytes_ += batch->bytes;
   const auto waits_longer = [&](const Pending& other) { return other.batch->turn > batch->turn; };
@@ -114,7 +119,7 @@ void Workload::finish(WorkBatch& batch, std::uint32_t count, bool in_pool) {
   const auto bytes = batch.bytes * count / batch.unfinished;
   batch.bytes -= bytes;
   bytes_ -= std::min(bytes_, bytes);
-  if (stage_.each != nullptr) batch.line->ended(count);
+  if (uses_places()) batch.line->ended(count);
   if ((batch.unfinished -= count) > 0) return;
   stats_.processed_bytes.add(batch.size_in_bytes);
   const auto place = batch.place;
@@ -228,6 +233,8 @@ void Workload::wait_behind_key(std::uint64_t key, std::span<handler::Item> items
 }
 
 void Workload::take_back(const WorkBatch& batch, std::uint64_t key, std::vector<handler::Item> items) {
+  if (gives_back_)
+    for (auto& item : items) leave_rest(std::move(item), *batch.line);
   if (gives_back_ || items.empty()) return;
   if (batch.sequential)
     wait_behind_key(key, items);
@@ -253,6 +260,7 @@ std::uint64_t Workload::records() const {
 
 void Workload::drain(bool finish, Duration left) {
   drains_ = true;
+  if (serves_ == Serves::parked) return execution_.set_eager(true);
   if (!finish)
     give_back_unbegun();
   else if (!fits(left))
@@ -262,6 +270,7 @@ void Workload::drain(bool finish, Duration left) {
 
 /// Records of one key run one after the other, however many workers there are.
 bool Workload::fits(Duration left, std::uint64_t more) const {
+  if (serves_ == Serves::parked) return true;
   const auto service = estimated_service_time();
   const auto snapshot = pool_->snapshot();
   const auto unbegun = this->unbegun(snapshot) + more;
@@ -286,8 +295,19 @@ void Workload::give_back_beyond(Duration left) {
 }
 
 void Workload::give_back_pending() {
-  for (const auto& pending : std::exchange(pending_, {}))
+  for (const auto& pending : std::exchange(pending_, {})) {
+    auto& items = pending.batch->items;
+    for (auto i = pending.begin; i < pending.batch->size; ++i)
+      leave_rest(std::move(items[i]), *pending.batch->line);
     finish(*pending.batch, pending.batch->size - pending.begin, false);
+  }
+}
+
+/// A drain gives back the record.
+void Workload::leave_rest(handler::Item item, Line& line) {
+  if (rest_ == nullptr || !drains_ || cancelled_) return;
+  if (item.route() == handler::Route::work && item.progress && item.progress->gathering)
+    rest_->emplace_back(&line, std::move(item));
 }
 
 void Workload::give_back_unbegun() {
@@ -299,7 +319,11 @@ void Workload::give_back_unbegun() {
 }
 
 void Workload::withdraw(std::uint32_t keep) {
-  for (const auto& range : pool_->withdraw(keep)) finish(batch_of(range), range.count());
+  for (const auto& range : pool_->withdraw(keep)) {
+    auto& batch = batch_of(range);
+    for (auto i = range.begin; i < range.end; ++i) leave_rest(std::move(batch.items[i]), *batch.line);
+    finish(batch, range.count());
+  }
 }
 
 void Workload::cancel() {
@@ -344,6 +368,7 @@ void Workload::abandon(std::int64_t offset, std::uint32_t attempt, const kafka::
 
 /// Holds follow the limit: a lane takes no more than fits its workers and its queue.
 void Workload::follow_settings() {
+  if (serves_ == Serves::parked) return;
   const auto most = limits().workers;
   const auto limit = stage_.adaptive == nullptr ? most : std::min(most, stage_.adaptive->limit());
   const auto now = pool_->limits();
@@ -352,7 +377,7 @@ void Workload::follow_settings() {
 
 void Workload::tick(TimePoint now) {
   if (stage_.adaptive != nullptr) follow_settings();
-  if (const auto measured = service_time(); measured > Duration::zero())
+  if (const auto measured = service_time(); measured > Duration::zero() && serves_ != Serves::parked)
     line_.downstream().note_service_time(measured);
   for (const auto& job : pool_->tick(now)) report_stuck(job);
 }

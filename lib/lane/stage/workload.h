@@ -42,8 +42,9 @@ class Workload {
     std::uint32_t begin;
   };
 
-  /// Which records of the stage run here: failed ones too, unless they have workers of their own.
-  enum class Serves : std::uint8_t { all, failed };
+  /// Which records of the stage run here: failed ones too, unless they have workers of their own. Parked
+  /// records are on their way to a retry topic, and need no place of a pool whose workers may all hang.
+  enum class Serves : std::uint8_t { all, failed, parked };
   struct Members {
     const LaneContext& lane;
     const StageContext& stage;
@@ -53,6 +54,8 @@ class Workload {
     const CrashGate& gate;
     LaneStats& stats;
     std::function<void()> on_ready;
+    /// Gets the sub-jobs that a drain gives back; null: they are dropped.
+    std::vector<std::pair<Line*, handler::Item>>* rest = nullptr;
   };
   Workload(const Members& members, Serves serves);
 
@@ -176,6 +179,7 @@ class Workload {
  private:
   std::uint64_t unbegun(const pool::Snapshot& snapshot) const;
   pool::Limits limits() const;
+  bool uses_places() const { return stage_.each != nullptr && serves_ != Serves::parked; }
   void run_again(std::vector<handler::Item> items, Line& line, bool sequential, bool failed);
   pool::Turn turn_of(handler::Route route, bool failed) const;
   void apply_order(WorkBatch& batch);
@@ -187,6 +191,7 @@ class Workload {
   void give_back_beyond(Duration left);
   void give_back_unbegun();
   void withdraw(std::uint32_t keep);
+  void leave_rest(handler::Item item, Line& line);
   void report_stuck(const pool::Range& job) const;
 
   Line& line_;
@@ -197,6 +202,7 @@ class Workload {
   const Ledger& ledger_;
   const CrashGate& gate_;
   LaneStats& stats_;
+  std::vector<std::pair<Line*, handler::Item>>* const rest_;
   std::vector<BatchPtr> batches_;  // running or pending; found again by their place
   std::vector<BatchPtr> spare_;
   std::deque<Pending> pending_;  // in the order of their turns, then of their coming

@@ -55,6 +55,7 @@ struct LaneStats {
   std::array<Relaxed<std::uint64_t>, delivery::dead_letter_reasons>
       dead_letters;                     ///< acknowledged, by DeadLetterReason
   Relaxed<std::uint64_t> retry_topics;  ///< acknowledged by the next retry topic
+  Relaxed<std::uint64_t> parked;        ///< acknowledged by a retry topic, without a failure of their own
   Relaxed<State> state;
   Relaxed<HoldBits> hold_bits;
   SubmissionStats submissions;

@@ -53,6 +53,7 @@ enum class RecordEvent : std::uint8_t {
   split_up,    ///< done with several results, each for the next stage
   failed,      ///< and the record will have another attempt
   given_up,    ///< in this topic: the record is on its way to a retry topic or the dead-letter topic
+  parked,      ///< waits for a downstream that is out or cannot keep up, and is on its way to a retry topic
   written,     ///< acknowledged by that topic
   not_written,
   due,             ///< the delay has passed, or the breaker lets the record begin; an undecided one waits on
@@ -105,6 +106,7 @@ inline constexpr std::array table{
     RecordEvents{E::split_up, "done, with several results", {never, split, never, never}},
     RecordEvents{E::failed, "failed, another attempt follows", {never, wait, never, never}},
     RecordEvents{E::given_up, "given up in this topic", {queue, queue, queue, never}},
+    RecordEvents{E::parked, "must not stop the others of its lane: is parked", {queue, queue, queue, never}},
     RecordEvents{E::written, "written to a retry or dead-letter topic", {never, finish, never, never}},
     RecordEvents{E::not_written, "not written to that topic", {never, wait, never, never}},
     RecordEvents{E::due, "the delay is over", {never, never, queue, never}},

@@ -57,6 +57,7 @@ constexpr Row<lane::LaneStats, lane::Relaxed<std::uint64_t>> lane_rows[] = {
     {metric("lane_pauses_total"), &lane::LaneStats::pauses},
     {metric("duplicates_suppressed_total"), &lane::LaneStats::suppressed},
     {metric("retry_topics_total"), &lane::LaneStats::retry_topics},
+    {metric("parked_total"), &lane::LaneStats::parked},
     {metric("retries_scheduled"), &lane::LaneStats::waiting_retries},
     {metric("fetched_bytes_total"), &lane::LaneStats::fetched_bytes},
     {metric("processed_bytes_total"), &lane::LaneStats::processed_bytes},

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "config/checks/checks.h"
+#include "config/pools/parking.h"
 #include "config/units.h"
 #include "telemetry/log.h"
 
@@ -67,12 +68,13 @@ Status create(const config::Config& config, const ForwardTopic& topic, kafka::Di
 
 std::vector<ForwardTopic> forward_topics(const config::Config& config, const Topics& sources) {
   std::vector<ForwardTopic> topics;
+  const auto delays = config::retry_delays(config);
   std::set<std::string> names;
   const auto add = [&](std::string name, const kafka::TopicInfo& source, std::optional<Duration> delay) {
     if (names.insert(name).second) topics.push_back({std::move(name), source, delay});
   };
   for (const auto& source : sources) {
-    for (const auto& delay : config.retry.topics) add(delay.topic_of(source.name), source, delay.duration);
+    for (const auto& delay : delays) add(delay.topic_of(source.name), source, delay.duration);
     if (config.dead_letter.enabled())
       add(config::topic_from_template(config.dead_letter.topic, source.name), source, {});
   }
@@ -101,11 +103,12 @@ ForwardVerdict judge_forward_topics(const std::vector<ForwardTopic>& topics,
 
 delivery::RetrySteps retry_steps(const config::Config& config) {
   delivery::RetrySteps steps;
-  if (config.retry.topics.empty()) return steps;
+  const auto delays = config::retry_delays(config);
+  if (delays.empty()) return steps;
   for (const auto& source : config.topics) {
     std::vector<std::pair<std::string, Duration>> topics;
-    for (const auto& delay : config.retry.topics) topics.emplace_back(delay.topic_of(source), delay.duration);
-    steps.add(source, topics);
+    for (const auto& delay : delays) topics.emplace_back(delay.topic_of(source), delay.duration);
+    steps.add(source, topics, {.failed = !config.retry.topics.empty(), .parked = config::parks(config)});
   }
   return steps;
 }

@@ -41,6 +41,19 @@ TEST_CASE("a source leads to its first retry topic, each to the next, and the la
   CHECK(steps.find("orders-retry-2m") == nullptr);
 }
 
+TEST_CASE("parked records go from topic to topic, and come back to the last one") {
+  RetrySteps steps;
+  const bool failed = GENERATE(false, true);
+  steps.add("orders", {{"short", seconds(5)}, {"long", seconds(60)}}, {.failed = failed, .parked = true});
+  CHECK(steps.find("orders")->parks_in == "short");
+  CHECK(steps.find("short")->parks_in == "long");
+  CHECK(steps.find("long")->parks_in == "long");
+  CHECK(steps.find("orders")->next == (failed ? "short" : ""));
+  CHECK(steps.find("long")->next.empty());
+  CHECK(steps.find("long")->topic == "long");
+  CHECK(two_topics().find("orders")->parks_in.empty());
+}
+
 TEST_CASE("without retry topics a source leads to the dead letter") {
   RetrySteps steps;
   steps.add("orders", {});

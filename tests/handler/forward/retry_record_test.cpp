@@ -65,6 +65,21 @@ TEST_CASE("a parked record without a counted attempt is not a suspect") {
   const auto item = restored(delivery::retry_headers({}, parked));
   CHECK(item.attempt == 1);
   CHECK_FALSE(item.suspect);
+  CHECK(item.failures->waiting_since_ms == 0);
+}
+
+TEST_CASE("the attempts at a parked record count on where it was parked") {
+  auto parked = origin("orders");
+  parked.waiting_since = 1500;
+  for (const std::string at : {"orders", "orders-retry-5s", "bills", "nowhere", ""}) {
+    parked.step = at;
+    const auto item = restored(delivery::retry_headers({}, parked));
+    const bool known = at.starts_with("orders");
+    CHECK(item.failures->retry_step->topic == (known ? at : "orders-retry-1m"));
+    CHECK(item.failures->waiting_since_ms == 1500);
+    CHECK(item.attempt == 7);
+    CHECK(handler::headers_of(item.record).empty());
+  }
 }
 
 TEST_CASE("a foreign record in a retry topic keeps its own place and begins with attempt 1") {

@@ -56,7 +56,8 @@ struct Attempted {
   handler::Item after_its_delay() {
     REQUIRE(attempts->next_due());
     now = std::max(now, *attempts->next_due());
-    auto item = attempts->pop(now, false);
+    auto item = attempts->pop_unwritten(now);
+    if (!item) item = attempts->pop(now, false);
     REQUIRE(item);
     return std::move(*item);
   }
@@ -312,7 +313,7 @@ TEST_CASE("a failure in a drain keeps nothing waiting, and shows a suspect only 
   auto known = Attempted::record(5);
   known.suspect = true;
   const auto fail = [&](handler::Item item, const Outcome& outcome) {
-    test.attempts->fail_in_drain(std::move(item), outcome, milliseconds(1), test.now);
+    test.attempts->fail_in_drain(item, outcome, milliseconds(1), test.now);
   };
   fail(Attempted::record(0), Outcome::retry("no"));
   fail(Attempted::record(1), Outcome::reject("bad"));
@@ -443,26 +444,52 @@ TEST_CASE("a record that its subscriber has not taken goes to the next topic wit
     item = test.after_its_delay();
   }
   const bool failed = item.failures != nullptr;
-  test.attempts->give_up_unbegun(item, "shop");
+  test.attempts->give_up_unbegun(item);
   CHECK(item.route() == (step->next.empty() ? Route::dead_letter : Route::retry_topic));
   CHECK(item.failures->given_up == DeadLetterReason::too_old);
   CHECK(item.failures->reason == std::string("shop has not taken the record for too long") +
                                      (failed ? " (last error: HTTP 503)" : ""));
 }
 
-TEST_CASE("of the waiting records, those that came to their pool before a time can be taken out") {
-  Attempted test;
-  const auto came = test.now;
-  for (const std::int64_t offset : {0, 1}) {
-    auto item = Attempted::record(offset);
-    item.begin_progress().arrived = came + seconds(offset);
-    test.fail(std::move(item), withheld());
+TEST_CASE("a record that is parked uses up no attempt, and has those that were left when it comes back") {
+  delivery::RetrySteps steps;
+  steps.add("orders", {{"orders-retry-1m", seconds(60)}}, {.failed = false, .parked = true});
+  Attempted test(steps.find("orders"));
+  CHECK_FALSE(test.attempts->parks());
+  test.context.parking = &test.forward;
+  CHECK(test.attempts->parks());
+  auto item = Attempted::record();
+  item.arrived = test.now - seconds(20);
+  test.fail(std::move(item), Outcome::retry("no"));
+  item = test.after_its_delay();
+  test.attempts->park(item, test.now);
+  CHECK(item.route() == Route::parked);
+  CHECK(item.attempt == 1);  // has counted
+  CHECK(*item.failures->parks_in == "orders-retry-1m");
+  CHECK(item.failures->waiting_since_ms <= wall_clock_ms() - 20000);
+  CHECK(item.failures->reason == "no");
+
+  item.failures->route = Route::work;
+  item.failures->attempts_before = item.attempt;  // as its headers say
+  item.failures->blame = {};
+  item.attempt = 2;
+  int attempts = 1;
+  for (;; ++attempts) {
+    auto given_up = test.fail(std::move(item), Outcome::retry("no"));
+    if (given_up) break;
+    item = test.after_its_delay();
   }
-  CHECK_FALSE(test.attempts->take_work_since(came - nanoseconds(1)));
-  const auto item = test.attempts->take_work_since(came);
+  CHECK(attempts + 1 == static_cast<int>(test.context.retry.attempts));
+}
+
+TEST_CASE("of the waiting records, chosen ones can be taken out") {
+  Attempted test;
+  for (const std::int64_t offset : {0, 1}) test.fail(Attempted::record(offset), withheld());
+  const auto first = [](const handler::Item& item) { return item.sequence == 0; };
+  const auto item = test.attempts->take_waiting(first);
   REQUIRE(item);
   CHECK(item->sequence == 0);
-  CHECK_FALSE(test.attempts->take_work_since(came));
+  CHECK_FALSE(test.attempts->take_waiting(first));
   CHECK(test.attempts->bytes() == 100 + record_overhead);
 }
 

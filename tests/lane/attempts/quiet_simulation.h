@@ -199,7 +199,7 @@ class QuietSimulation {
       if (item.failures) failed.before = &item.failures->blame;
       process_.downstream.failed(failed, all_.now_);
       const auto outcome = handler::Outcome::retry(reason);
-      if (drains_) return attempts_.fail_in_drain(std::move(item), outcome, took, all_.now_);
+      if (drains_) return attempts_.fail_in_drain(item, outcome, took, all_.now_);
       if (auto next = attempts_.fail(std::move(item), outcome, took, all_.now_)) forward(std::move(*next));
     }
     void finished(const handler::Item& item, bool worked) {

@@ -20,9 +20,11 @@ struct KeptOnward final : Onward {
     parts.push_back(std::move(part));
     parts_given_up += given_up ? 1 : 0;
   }
+  void failed_in_drain(handler::Item, Line&) override { ++failed_in_drains; }
   std::vector<handler::Item> passed;
   std::vector<handler::Item> parts;
   int parts_given_up = 0;
+  int failed_in_drains = 0;
 };
 
 struct Completed : OneStage {
@@ -54,7 +56,8 @@ struct Completed : OneStage {
   void run_waiting() {
     REQUIRE(line->attempts().next_due());
     now = std::max(now, *line->attempts().next_due());
-    auto item = line->attempts().pop(now, false);
+    auto item = line->attempts().pop_unwritten(now);
+    if (!item) item = line->attempts().pop(now, false);
     REQUIRE(item);
     if (line->attempts().begins(*item, now)) workload->run_alone(std::move(*item));
   }

@@ -1,0 +1,83 @@
+// Decides which waiting records leave their lane (docs/pools.md, "When a pool cannot keep up"): a partition
+// has one committed offset, so what waits for long in a lane stops what shares the lane with it.
+//
+// A record leaves that waits for a line which is out (its breaker is not closed), or which has reached a
+// limit of its own, while another line works:
+// - after lanes.park_after; at once if the line has been out for so long and another record waits to be its
+//   next probe; and earlier if the line uses more than its share of the lane's room. It is parked in a retry
+//   topic.
+// - after each.longest_wait: it is given up.
+// A record whose whole pool is busy waits for no limit of its line, and stays. If no other line works,
+// nothing leaves: then the downstream of all is out, and the lane holds.
+//
+// Pure: the time is given in. Threads: the loop's.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "lane/ledger/ledger.h"
+#include "lane/shared/lane_context.h"
+#include "lane/stage/line.h"
+
+namespace laneway::lane {
+
+/// What the lines of a lane do that can go on while one of them waits.
+class Neighbours {
+ public:
+  /// What the lines do without one of them.
+  struct Others {
+    TimePoint worked{};           ///< when the last record of them was answered; zero if none was
+    TimePoint worked_and_idle{};  ///< the same of those lines for which no record waits
+  };
+
+  void add(const Line& line);
+  Others without(const Line& line) const;
+  std::uint32_t with_backlog() const { return with_backlog_; }
+
+ private:
+  struct Latest {
+    void add(const Line& line);
+    TimePoint without(const Line& line) const;
+
+    std::array<const Line*, 2> lines{};  // of two different lines, the later one first
+  };
+
+  Latest all_;
+  Latest idle_;
+  std::uint32_t with_backlog_ = 0;
+};
+
+class Parking {
+ public:
+  Parking(const LaneContext& lane, const StageContext& stage, const Ledger& ledger)
+      : lane_(lane), stage_(stage), ledger_(ledger) {}
+
+  /// Takes the records out of the line that leave now, each with the route to its topic. `pool_waits`: the
+  /// pool or the stage after it takes no more records of the line.
+  std::vector<handler::Item> take_leaving(Line& line, const Neighbours& neighbours, bool pool_waits,
+                                          TimePoint now) const;
+  /// Whether the sub-job is parked when its lane ends: another one of its record has ended, and would run
+  /// again with it.
+  static bool parks_at_end(const handler::Item& item);
+
+ private:
+  struct Situation {
+    bool out;
+    bool out_for_long;  // and another record is the next probe
+    Neighbours::Others others;
+    std::uint64_t share_records;
+    std::uint64_t share_bytes;
+    TimePoint now;
+  };
+
+  bool ends(const handler::Item& item, const Situation& at) const;
+  bool leaves(const Line& line, const handler::Item& item, bool in_backlog, const Situation& at) const;
+
+  const LaneContext& lane_;
+  const StageContext& stage_;
+  const Ledger& ledger_;
+};
+
+}  // namespace laneway::lane
