@@ -9,16 +9,26 @@
 namespace laneway::lane {
 
 Line::Line(const LaneContext& lane, const StageContext& stage, std::shared_ptr<KeyedLimit> subscriber,
-           const Attempts::Members& members)
+           const Attempts::Members& members, const std::function<void()>& on_place)
     : lane_(lane),
       stage_(stage),
       subscriber_(std::move(subscriber)),
-      attempts_(lane, downstream(), !subscriber_ && stage.adaptive != nullptr, members) {
-  if (rate() != lane.rate) rate_.emplace(rate());
+      attempts_(lane, downstream(), !subscriber_ && stage.adaptive != nullptr, members),
+      new_{{on_place}},
+      failed_{{on_place}} {
+  if (rate() == lane.rate) return;
+  new_.rate.emplace(rate());
+  failed_.rate.emplace(rate());
 }
 
 Line::~Line() {
-  if (subscriber_) subscriber_->end(running_);
+  leave_places();
+  if (subscriber_) subscriber_->places.end(running_);
+}
+
+void Line::leave_places() {
+  if (!subscriber_) return;
+  for (const auto* asker : {&new_, &failed_}) subscriber_->places.leave(asker->place);
 }
 
 HoldBits Line::blocked_by() {
@@ -32,28 +42,48 @@ HoldBits Line::blocked_by() {
   return reasons;
 }
 
-std::uint32_t Line::begin(std::uint32_t wanted, TimePoint now) {
-  if (rate_) {
-    const auto room = rate_->room(now);
-    if (room.none()) return 0;
+std::uint32_t Line::begin(Asker& asker, std::uint32_t wanted, TimePoint now) {
+  asker.asks = true;
+  asker.waits_for_place = false;
+  if (asker.rate) {
+    const auto room = asker.rate->room(now);
+    if (room.none()) {
+      if (subscriber_) subscriber_->places.leave(asker.place);
+      return 0;
+    }
     wanted = static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, room.records));
   }
   if (!subscriber_) return wanted;
   // What was reserved and not used is there still.
-  const auto begun = wanted <= reserved_ ? 0 : subscriber_->begin(wanted - reserved_);
+  const auto begun =
+      wanted <= reserved_ ? 0 : subscriber_->places.begin(asker.place, wanted - reserved_, now);
   reserved_ += begun;
   running_ += begun;
+  asker.waits_for_place = reserved_ < wanted;
   return std::min(wanted, reserved_);
 }
 
+void Line::give_back() {
+  if (reserved_ == 0) return;
+  subscriber_->places.end(reserved_);
+  running_ -= std::exchange(reserved_, 0);
+}
+
+void Line::leave(Asker& asker, TimePoint now) {
+  give_back();
+  if (!std::exchange(asker.asks, false)) return;
+  asker.waits_for_place = false;
+  if (asker.rate) asker.rate->leave(now);
+  if (subscriber_) subscriber_->places.leave(asker.place);
+}
+
 void Line::charge(std::uint32_t records, std::uint64_t bytes, TimePoint now) {
-  if (!rate_) return;
-  rate_->charge(records, bytes, now);
-  if (backlog_.empty()) rate_->leave(now);
+  if (new_.rate) new_.rate->charge(records, bytes, now);
+  if (backlog_.empty()) leave(new_, now);
 }
 
 void Line::charge_failed(std::uint64_t bytes, TimePoint now) {
-  if (rate_) rate_->charge_failed(bytes, now);
+  if (failed_.rate) failed_.rate->charge_failed(bytes, now);
 }
 
 /// Records that come back to the pool, and those on their way to a topic, take a place as well.
@@ -61,22 +91,25 @@ void Line::entered(std::uint32_t records) {
   if (!subscriber_) return;
   const auto reserved = std::min(records, reserved_);
   reserved_ -= reserved;
-  subscriber_->take(records - reserved);
+  if (records > reserved) subscriber_->places.take(records - reserved);
   running_ += records - reserved;
 }
 
 void Line::ended(std::uint32_t records) {
   if (!subscriber_) return;
-  subscriber_->end(records);
+  subscriber_->places.end(records);
   running_ -= records;
 }
 
 void Line::took_failed() {
-  if (rate_) rate_->took_failed();
+  if (new_.rate) new_.rate->took_failed();
 }
 
-void Line::leave_rate(TimePoint now) {
-  if (rate_) rate_->leave(now);
+std::optional<TimePoint> Line::next_attempt(TimePoint now) {
+  const auto due = attempts_.next_due();
+  if (!due || *due > now) return due;
+  if (failed_.waits_for_place) return now + between_turns;
+  return failed_.rate && failed_.rate->waits(now) ? std::max(*due, failed_.rate->ready_at(now)) : due;
 }
 
 void Line::wait(handler::Item item, TimePoint now) {

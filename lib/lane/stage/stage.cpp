@@ -16,8 +16,6 @@ constexpr std::uint32_t fed_of_many = 32;
 constexpr std::uint32_t fed_of_one = 256;
 /// Lines without anything of their own are dropped when there are so many.
 constexpr std::size_t many_lines = 256;
-/// Places of a subscriber may become free in another lane, which does not signal this one.
-constexpr Duration between_turns = milliseconds(20);
 
 void add_attempts(PoolView& view, const pool::Pool& pool) {
   const auto durations = pool.duration().snapshot();
@@ -29,7 +27,8 @@ void add_attempts(PoolView& view, const pool::Pool& pool) {
 
 Stage::Stage(const LaneContext& lane, const StageContext& context, const Members& members)
     : lane_(lane), context_(context), name_(context.settings.name), members_(members) {
-  auto& line = *lines_.emplace_back(std::make_unique<Line>(lane, context, nullptr, members.line));
+  auto& line =
+      *lines_.emplace_back(std::make_unique<Line>(lane, context, nullptr, members.line, members.on_ready));
   if (context.settings.gather && lane.lanes.order != config::Order::none) order_.emplace(members.ledger);
   const Workload::Members of_works{lane,           context,      line,          members.line.id,
                                    members.ledger, members.gate, members.stats, members.on_ready};
@@ -58,7 +57,8 @@ Line& Stage::add_line(std::shared_ptr<KeyedLimit> subscriber) {
     lines_.erase(
         std::remove_if(lines_.begin() + 1, lines_.end(), [](const auto& line) { return line->unused(); }),
         lines_.end());
-  return *lines_.emplace_back(std::make_unique<Line>(lane_, context_, std::move(subscriber), members_.line));
+  return *lines_.emplace_back(
+      std::make_unique<Line>(lane_, context_, std::move(subscriber), members_.line, members_.on_ready));
 }
 
 /// Whether a run of records may pass the backlog of a stage with a name.
@@ -112,8 +112,11 @@ bool Stage::feed(TimePoint now) {
 }
 
 bool Stage::feed(Line& line, TimePoint now) {
-  if (line.backlog().empty() || workload().next() != nullptr) return false;
-  if ((next_ != nullptr && next_->crowded()) || line.blocked_by() != 0) return false;
+  if (line.backlog().empty() || workload().next() != nullptr || (next_ != nullptr && next_->crowded()) ||
+      line.blocked_by() != 0) {
+    line.leave_new(now);
+    return false;
+  }
   const auto most = std::min(lines_.size() > 1 ? fed_of_many : fed_of_one, workload().run_limit());
   const auto wanted = static_cast<std::uint32_t>(std::min<std::size_t>(line.backlog().size(), most));
   const auto begun = line.begin(wanted, now);
@@ -126,6 +129,7 @@ bool Stage::feed(Line& line, TimePoint now) {
   }
   line.charge(begun, bytes, now);
   workload().run(std::move(items), line);
+  line.give_back();  // those of records that wait for their key
   return true;
 }
 
@@ -187,6 +191,7 @@ void Stage::tick(TimePoint now) {
   if (finishes_until_) give_back_late(*finishes_until_ - now);
   for (const auto& line : lines_) {
     line->attempts().tick(now);
+    if (line->backlog().empty()) line->leave_new(now);
     if (context_.each != nullptr) give_up_waiting(*line, now);
   }
 }
@@ -266,7 +271,8 @@ void Stage::begin_drain(bool finish, Duration left, std::uint64_t incoming, Time
   bool takes_more = finish;
   for (const auto& line : lines_) {
     const bool waits = !line->downstream().closed() || line->blocked_by() != 0 || line->rate_waits(now);
-    line->leave_rate(now);
+    line->leave_new(now);
+    line->leave_failed(now);
     for (const auto& work : works_) work->workload.leave_downstream(*line);
     line->attempts().clear();  // a drain does not wait for retries, because others wait for the drain
     const auto backlog = line->backlog().size();
@@ -301,6 +307,7 @@ void Stage::cancel() {
 
 void Stage::close() {
   gives_back_ = true;
+  for (const auto& line : lines_) line->leave_places();
   for (const auto& work : works_) {
     for (const auto& line : lines_) work->workload.leave_downstream(*line);
     work->workload.pool().close();
