@@ -10,6 +10,11 @@ void Places::set_most(std::uint32_t most) {
   call_next();
 }
 
+std::uint32_t Places::most() const {
+  MutexLock lock(mutex_);
+  return most_;
+}
+
 std::uint32_t Places::begin(const Asker& asker, std::uint32_t wanted, TimePoint now) {
   MutexLock lock(mutex_);
   std::uint32_t taken = most_ == 0 ? wanted : 0;

@@ -33,6 +33,7 @@ class Places {
 
   /// Replaces the limit; takes effect immediately.
   void set_most(std::uint32_t most) EXCLUDES(mutex_);
+  std::uint32_t most() const EXCLUDES(mutex_);
   /// Takes up to `wanted` places for running records; returns how many. If not all, the asker goes on asking.
   std::uint32_t begin(const Asker& asker, std::uint32_t wanted, TimePoint now) EXCLUDES(mutex_);
   /// The asker wants nothing more for now.

@@ -136,6 +136,32 @@ std::vector<handler::Item> Line::take(Sequence sequence) {
   return taken;
 }
 
+/// Other lanes may use the same limits: a drain asks again and again, with less time left.
+std::uint64_t Line::fitting(Duration left, TimePoint now) const {
+  if (left <= Duration::zero()) return 0;
+  const auto by_rate = new_.rate ? rate()->most_within(left * 4 / 5, now) : UINT64_MAX;
+  if (!subscriber_) return by_rate;
+  const auto call = downstream().service_time();
+  const auto in_a_row = call > Duration::zero() ? static_cast<std::uint64_t>(left * 4 / 5 / call) : 0;
+  const auto most = subscriber_->places.most();
+  if (most == 0) return in_a_row > 0 ? by_rate : 0;
+  const auto in_time = in_a_row * most;
+  return std::min(by_rate, in_time - std::min<std::uint64_t>(in_time, subscriber_->places.running()));
+}
+
+void Line::give_back_beyond(std::uint64_t keep) {
+  gives_back_ = true;
+  for (; backlog_.size() > keep; backlog_.pop_back()) bytes_ -= memory_of(backlog_.back());
+}
+
+/// The subscribers of a pool take very different times, so the pool's average is no estimate for one of them.
+void Line::note_call(Duration took) const {
+  constexpr int lately = 8;  // calls that the average is over
+  if (!subscriber_) return;
+  const auto before = downstream().service_time();
+  downstream().note_service_time(before == Duration::zero() ? took : before + (took - before) / lately);
+}
+
 void Line::clear_backlog() {
   backlog_.clear();
   bytes_ = 0;

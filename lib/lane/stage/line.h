@@ -89,6 +89,15 @@ class Line {
   /// Takes the record, or its sub-jobs, out of the backlog.
   std::vector<handler::Item> take(Sequence sequence);
   void clear_backlog();
+  /// How many more records can be finished in the time `left`, by the rate and, for a subscriber, by its
+  /// workers and the measured time of its calls: none while that is not known. The pool may allow fewer.
+  std::uint64_t fitting(Duration left, TimePoint now) const;
+  /// A drain keeps the first `keep` records of the backlog; those behind them, and those that come later, are
+  /// for the next owner of the partition.
+  void give_back_beyond(std::uint64_t keep);
+  bool gives_back() const { return gives_back_; }
+  /// An attempt has taken so long.
+  void note_call(Duration took) const;
   /// Memory of the backlog.
   std::uint64_t bytes() const { return bytes_; }
   /// Whether the line can be dropped: no backlog, no waiting and no running records.
@@ -111,6 +120,7 @@ class Line {
   Asker new_;
   Asker failed_;
   bool retries_full_ = false;
+  bool gives_back_ = false;
   std::deque<handler::Item> backlog_;
   std::uint64_t bytes_ = 0;
   std::uint32_t reserved_ = 0;  // of the subscriber's places, by begin()

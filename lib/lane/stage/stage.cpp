@@ -84,6 +84,7 @@ void Stage::take(Workload::BatchPtr batch, TimePoint now) {
 void Stage::take(handler::Item item, TimePoint now) {
   if (gives_back_) return;  // the next owner of the partition gets the record
   auto& line = line_of(item);
+  if (line.gives_back()) return;
   line.wait(std::move(item), now);
   waiting_.add(1);
 }
@@ -188,7 +189,7 @@ void Stage::tick(TimePoint now) {
     work->workload.tick(now);
     work->completions.collect_overdue();
   }
-  if (finishes_until_) give_back_late(*finishes_until_ - now);
+  if (finishes_until_) give_back_late(*finishes_until_ - now, now);
   for (const auto& line : lines_) {
     line->attempts().tick(now);
     if (line->backlog().empty()) line->leave_new(now);
@@ -268,18 +269,18 @@ bool Stage::idle() const {
 
 void Stage::begin_drain(bool finish, Duration left, std::uint64_t incoming, TimePoint now) {
   if (finish) finishes_until_ = now + left;
-  bool takes_more = finish;
   for (const auto& line : lines_) {
-    const bool waits = !line->downstream().closed() || line->blocked_by() != 0 || line->rate_waits(now);
     line->leave_new(now);
     line->leave_failed(now);
     for (const auto& work : works_) work->workload.leave_downstream(*line);
     line->attempts().clear();  // a drain does not wait for retries, because others wait for the drain
-    const auto backlog = line->backlog().size();
-    const bool finishes = finish && !waits && workload().fits(left, backlog);
-    if (!finishes) clear_backlog(*line);
-    takes_more = takes_more && finishes && workload().fits(left, backlog + incoming);
+    if (!finish) clear_backlog(*line);
   }
+  const bool all_fit = finish && keep_fitting(left, now);
+  auto& line = *lines_.front();
+  const bool takes_more = all_fit && line.downstream().closed() &&
+                          workload().fits(left, waiting() + incoming) &&
+                          line.fitting(left, now) >= waiting() + incoming;
   // A record that came after one was given back would overtake it.
   gives_back_ = context_.each != nullptr ? !finish : !takes_more;
   for (const auto& work : works_) work->workload.drain(finish, left);
@@ -287,13 +288,29 @@ void Stage::begin_drain(bool finish, Duration left, std::uint64_t incoming, Time
 
 /// A drain may begin with a wrong estimate of the time of a record: of another lane, or from before the work
 /// became slow.
-void Stage::give_back_late(Duration left) {
-  bool fits = true;
-  for (const auto& work : works_) fits = fits && work->workload.fits(left, waiting());
-  if (fits) return;
-  for (const auto& line : lines_) clear_backlog(*line);
-  gives_back_ = gives_back_ || context_.each == nullptr;
+void Stage::give_back_late(Duration left, TimePoint now) {
+  const bool fits = keep_fitting(left, now) && workload().fits(left, waiting());
+  gives_back_ = gives_back_ || (!fits && context_.each == nullptr);
   for (const auto& work : works_) work->workload.drain(true, left);
+}
+
+/// Gives back what cannot be finished in the time `left`, by the limits of each line and of the pool. Returns
+/// whether everything is kept.
+bool Stage::keep_fitting(Duration left, TimePoint now) {
+  auto room = workload().fitting(left);
+  bool all = true;
+  for (const auto& line : lines_) {
+    const auto backlog = line->backlog().size();
+    if (backlog == 0) continue;
+    const bool waits = !line->downstream().closed() || line->blocked_by() != 0;
+    const auto keep = waits ? 0 : std::min<std::uint64_t>({backlog, room, line->fitting(left, now)});
+    room -= keep;
+    if (keep == backlog) continue;
+    all = false;
+    waiting_.set(waiting_.get() - (backlog - keep));
+    line->give_back_beyond(keep);
+  }
+  return all;
 }
 
 void Stage::cancel() {

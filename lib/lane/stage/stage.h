@@ -133,7 +133,8 @@ class Stage {
   bool takes_directly(Line& line) const;
   bool none_further_on() const;
   void give_up_waiting(Line& line, TimePoint now);
-  void give_back_late(Duration left);
+  void give_back_late(Duration left, TimePoint now);
+  bool keep_fitting(Duration left, TimePoint now);
   handler::Item pop(Line& line);
   void clear_backlog(Line& line);
 
