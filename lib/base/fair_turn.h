@@ -2,11 +2,13 @@
 // has had least, and among equals the participant that has waited longest.
 //
 // A new participant begins with the amount of the participant that has had least: there is no credit for
-// having been idle. A participant asks again from time to time; one that has not asked for `patience` is
-// removed when its turn comes, so that a participant that has left silently delays nobody.
+// having been idle. A participant that comes back begins at least with what it had when it left, because
+// participants that come and go would otherwise always go before one that waits. A participant asks again
+// from time to time; one that has not asked for `patience` is removed when its turn comes, so that a
+// participant that has left silently delays nobody.
 //
 // Pure: the caller gives the time, which must not go back. One owner; not thread-safe. Each call costs O(log
-// n) at most; bounded by the number of participants.
+// n) at most, or O(n) if a participant is new; bounded by the number of participants.
 #pragma once
 
 #include <algorithm>
@@ -32,13 +34,18 @@ class FairTurn {
       found->second.asked = now;
       return;
     }
-    const LinePosition place{line_.empty() ? 0 : line_.begin()->had, next_ticket_++, who};
+    if (line_.empty()) left_.clear();
+    const double least = line_.empty() ? 0 : line_.begin()->had;
+    std::erase_if(left_, [&](const auto& left) { return left.second <= least; });
+    const auto before = left_.find(who);
+    const LinePosition place{before == left_.end() ? least : before->second, next_ticket_++, who};
     line_.insert(place);
     members_.emplace(who, Member{place, now});
   }
   void leave(const Who& who) {
     const auto found = members_.find(who);
     if (found == members_.end()) return;
+    left_[who] = found->second.place.had;
     line_.erase(found->second.place);
     members_.erase(found);
   }
@@ -74,6 +81,7 @@ class FairTurn {
   void clear() {
     line_.clear();
     members_.clear();
+    left_.clear();
   }
 
  private:
@@ -94,6 +102,7 @@ class FairTurn {
   const Duration patience_;
   std::set<LinePosition> line_;
   std::map<Who, Member> members_;
+  std::map<Who, double> left_;  // more than the least amount, by participants that have left
   std::uint64_t next_ticket_ = 0;
 };
 

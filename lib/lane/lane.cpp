@@ -67,6 +67,8 @@ bool Lane::work(TimePoint now) {
   if (state_.state() == State::revoked) return false;
   intake_.signalled();
   stages_.collect(now);
+  // First, because otherwise new records would use everything that a rate allows.
+  submit_due_retries(now);
   submit(now);
   bool more = false;
   if (state_.may_take()) more = take(now) == Take::more && state_.may_take();
@@ -77,8 +79,6 @@ bool Lane::work(TimePoint now) {
 
 Take Lane::take(TimePoint now) {
   const auto fetched = source_->fetched();
-  // First, because otherwise new records would use everything that a rate allows.
-  submit_due_retries(now);
   const auto allowed = rate_.room(now);
   if (allowed.none()) {
     update_holds(now);
@@ -117,8 +117,7 @@ void Lane::submit_due_retries(TimePoint now) {
   if (stages_.waiting_attempts() == 0) return;
   bool any = false;
   for (const auto& stage : stages_.all())
-    for (const auto& line : stage->lines())
-      if (line->attempts().due(now)) any = submit_due_retries(*stage, *line, now) || any;
+    for (const auto& line : stage->lines()) any = submit_due_retries(*stage, *line, now) || any;
   if (any) submit(now);
 }
 
@@ -126,21 +125,22 @@ bool Lane::submit_due_retries(const Stage& stage, Line& line, TimePoint now) {
   auto& attempts = line.attempts();
   bool any = stage.write_again(line, now);
   // The breaker would only withhold further records and return them.
-  auto room = stage.failed().downstream_room(line, now);
+  auto room = attempts.due(now) ? stage.failed().downstream_room(line, now) : 0;
   const bool probing = !line.downstream().closed();
   while (room > 0 && attempts.due(now) && !leaves_turn_to_new(line) && !rate_.room(now).none()) {
-    if (line.begin(1, now) == 0) break;
+    if (!line.begin_failed(now)) return any;  // the line asks on
     auto item = attempts.pop(now, probing);
     if (!item) break;
+    if (!attempts.begins(*item, now)) continue;
     rate_.took_failed();
     line.took_failed();
-    if (!attempts.begins(*item, now)) continue;
     rate_.charge_failed(item->record.size(), now);
     line.charge_failed(item->record.size(), now);
     stage.run_alone(std::move(*item), line);
     any = true;
     --room;
   }
+  line.leave_failed(now);
   return any;
 }
 

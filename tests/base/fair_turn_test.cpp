@@ -58,3 +58,21 @@ TEST_CASE("an owner of the turn that falls silent delays the others no longer th
   turn.ask(1, now);
   CHECK(turn.ahead_of(1) > 0);
 }
+
+TEST_CASE("participants that come and go do not go before one that waits more than once each") {
+  const TimePoint now{seconds(1)};
+  FairTurn<int> turn;
+  int waiting = 0;
+  for (const int who : {0, 1}) turn.ask(who, now);
+  turn.had(0, 1);
+  for (int i = 0; i < 30; ++i) {
+    const int who = *turn.first(now);
+    if (who > 0) turn.ask(3 - who, now);  // one of the two is always there
+    turn.had(who, 1);
+    if (who > 0)
+      turn.leave(who);
+    else
+      ++waiting;
+  }
+  CHECK(waiting >= 9);
+}

@@ -40,7 +40,7 @@ void KeyedLimits::change(const DownstreamRules& rules, const config::Each& each,
   for (const auto& [text, subscriber] : subscribers_) {
     subscriber->downstream.change(rules, now);
     subscriber->rate.change(each.rate, now);
-    subscriber->set_most(each.workers);
+    subscriber->places.set_most(each.workers);
   }
 }
 

@@ -6,8 +6,6 @@
 // lane uses are forgotten once there are many; if all of 10,000 are in use, the further texts share one.
 #pragma once
 
-#include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -18,6 +16,7 @@
 #include "base/mutex.h"
 #include "config/pools.h"
 #include "lane/shared/downstream.h"
+#include "lane/shared/places.h"
 #include "lane/shared/rate_limiter.h"
 
 namespace laneway::lane {
@@ -25,40 +24,16 @@ namespace laneway::lane {
 class KeyedLimit {
  public:
   KeyedLimit(std::string text, std::string name, const DownstreamRules& rules, const config::Each& each)
-      : downstream(std::move(name), rules), rate(each.rate), text_(std::move(text)), most_(each.workers) {}
+      : downstream(std::move(name), rules), rate(each.rate), places(each.workers), text_(std::move(text)) {}
 
   const std::string& text() const { return text_; }
-  void set_most(std::uint32_t workers) { most_.store(workers, std::memory_order_relaxed); }
-
-  /// Takes up to `wanted` places for running records; returns how many there were.
-  std::uint32_t begin(std::uint32_t wanted) {
-    const auto most = most_.load(std::memory_order_relaxed);
-    auto running = running_.load(std::memory_order_relaxed);
-    std::uint32_t taken;
-    do {
-      taken = most == 0 ? wanted : std::min(wanted, most - std::min(most, running));
-    } while (taken > 0 &&
-             !running_.compare_exchange_weak(running, running + taken, std::memory_order_relaxed));
-    return taken;
-  }
-  /// Takes places whether they are free or not.
-  void take(std::uint32_t records) { running_.fetch_add(records, std::memory_order_relaxed); }
-  void end(std::uint32_t records) { running_.fetch_sub(records, std::memory_order_relaxed); }
-  /// Whether all places are taken.
-  bool full() const {
-    const auto most = most_.load(std::memory_order_relaxed);
-    return most > 0 && running() >= most;
-  }
-  /// Records that were given to the pool and are not answered.
-  std::uint32_t running() const { return running_.load(std::memory_order_relaxed); }
 
   Downstream downstream;
   RateLimiter rate;
+  Places places;
 
  private:
   const std::string text_;
-  std::atomic<std::uint32_t> most_;
-  std::atomic<std::uint32_t> running_{0};
 };
 
 class KeyedLimits {

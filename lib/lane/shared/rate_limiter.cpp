@@ -52,6 +52,19 @@ double RateLimiter::pace(TimePoint now) {
   return pace_.slows(now) ? pace_.rate() : 0;
 }
 
+std::uint64_t RateLimiter::most_within(Duration time, TimePoint now) {
+  MutexLock lock(mutex_);
+  double most = std::numeric_limits<std::uint32_t>::max();
+  const auto limit = [&](delivery::TokenBucket& bucket, double each) {
+    if (bucket.limited())
+      most = std::min(most, (bucket.available(now) + bucket.rate() * to_seconds(time)) / each);
+  };
+  limit(records_, 1);
+  limit(bytes_, std::max(typical_bytes_, 1.0));
+  if (pace_.limited()) most = std::min(most, pace_.rate() * to_seconds(time));
+  return static_cast<std::uint64_t>(std::max(most, 0.0));
+}
+
 void RateLimiter::note_pace() {
   const bool keeps = pace_.limited();
   limited_.store(has_rate_ || keeps, std::memory_order_relaxed);

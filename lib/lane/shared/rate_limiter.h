@@ -60,6 +60,9 @@ class RateLimiter {
   /// pace allows.
   double pace(TimePoint now) EXCLUDES(mutex_);
 
+  /// About how many records may be taken by all askers together in this time.
+  std::uint64_t most_within(Duration time, TimePoint now) EXCLUDES(mutex_);
+
   bool limited() const { return limited_.load(std::memory_order_relaxed); }
   /// How much `who` may take now. If the room is none, `who` waits for its turn until it leaves.
   Room room(Who who, TimePoint now) EXCLUDES(mutex_);

@@ -74,6 +74,9 @@ void Completions::apply(handler::Finished& finished, TimePoint now) {
   auto& batch = batch_of(range);
   if (batch.route == handler::Route::work && finished.done > 0) batch.line->note_worked(now);
   if (batch.route == handler::Route::dead_letter) batch.line->attempts().log().letters(finished, now);
+  const auto attempts = finished.done + finished.failures.size();
+  if (batch.route == handler::Route::work && finished.busy > Duration::zero())  // else withheld
+    batch.line->note_call(finished.busy / static_cast<std::int64_t>(std::max<std::size_t>(attempts, 1)));
   const auto early = batch.left_early == 0 ? 0 : count_early(batch, range);
   if (workload_.current(batch)) {
     const bool all_done = finished.done == range.count() && early == 0;

@@ -9,16 +9,26 @@
 namespace laneway::lane {
 
 Line::Line(const LaneContext& lane, const StageContext& stage, std::shared_ptr<KeyedLimit> subscriber,
-           const Attempts::Members& members)
+           const Attempts::Members& members, const std::function<void()>& on_place)
     : lane_(lane),
       stage_(stage),
       subscriber_(std::move(subscriber)),
-      attempts_(lane, downstream(), !subscriber_ && stage.adaptive != nullptr, members) {
-  if (rate() != lane.rate) rate_.emplace(rate());
+      attempts_(lane, downstream(), !subscriber_ && stage.adaptive != nullptr, members),
+      new_{{on_place}},
+      failed_{{on_place}} {
+  if (rate() == lane.rate) return;
+  new_.rate.emplace(rate());
+  failed_.rate.emplace(rate());
 }
 
 Line::~Line() {
-  if (subscriber_) subscriber_->end(running_);
+  leave_places();
+  if (subscriber_) subscriber_->places.end(running_);
+}
+
+void Line::leave_places() {
+  if (!subscriber_) return;
+  for (const auto* asker : {&new_, &failed_}) subscriber_->places.leave(asker->place);
 }
 
 std::optional<TimePoint> Line::out_since(TimePoint now) {
@@ -45,28 +55,48 @@ HoldBits Line::blocked_by() {
   return reasons;
 }
 
-std::uint32_t Line::begin(std::uint32_t wanted, TimePoint now) {
-  if (rate_) {
-    const auto room = rate_->room(now);
-    if (room.none()) return 0;
+std::uint32_t Line::begin(Asker& asker, std::uint32_t wanted, TimePoint now) {
+  asker.asks = true;
+  asker.waits_for_place = false;
+  if (asker.rate) {
+    const auto room = asker.rate->room(now);
+    if (room.none()) {
+      if (subscriber_) subscriber_->places.leave(asker.place);
+      return 0;
+    }
     wanted = static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, room.records));
   }
   if (!subscriber_) return wanted;
   // What was reserved and not used is there still.
-  const auto begun = wanted <= reserved_ ? 0 : subscriber_->begin(wanted - reserved_);
+  const auto begun =
+      wanted <= reserved_ ? 0 : subscriber_->places.begin(asker.place, wanted - reserved_, now);
   reserved_ += begun;
   running_ += begun;
+  asker.waits_for_place = reserved_ < wanted;
   return std::min(wanted, reserved_);
 }
 
+void Line::give_back() {
+  if (reserved_ == 0) return;
+  subscriber_->places.end(reserved_);
+  running_ -= std::exchange(reserved_, 0);
+}
+
+void Line::leave(Asker& asker, TimePoint now) {
+  give_back();
+  if (!std::exchange(asker.asks, false)) return;
+  asker.waits_for_place = false;
+  if (asker.rate) asker.rate->leave(now);
+  if (subscriber_) subscriber_->places.leave(asker.place);
+}
+
 void Line::charge(std::uint32_t records, std::uint64_t bytes, TimePoint now) {
-  if (!rate_) return;
-  rate_->charge(records, bytes, now);
-  if (backlog_.empty()) rate_->leave(now);
+  if (new_.rate) new_.rate->charge(records, bytes, now);
+  if (backlog_.empty()) leave(new_, now);
 }
 
 void Line::charge_failed(std::uint64_t bytes, TimePoint now) {
-  if (rate_) rate_->charge_failed(bytes, now);
+  if (failed_.rate) failed_.rate->charge_failed(bytes, now);
 }
 
 /// Records that come back to the pool, and those on their way to a topic, take a place as well.
@@ -74,22 +104,25 @@ void Line::entered(std::uint32_t records) {
   if (!subscriber_) return;
   const auto reserved = std::min(records, reserved_);
   reserved_ -= reserved;
-  subscriber_->take(records - reserved);
+  if (records > reserved) subscriber_->places.take(records - reserved);
   running_ += records - reserved;
 }
 
 void Line::ended(std::uint32_t records) {
   if (!subscriber_) return;
-  subscriber_->end(records);
+  subscriber_->places.end(records);
   running_ -= records;
 }
 
 void Line::took_failed() {
-  if (rate_) rate_->took_failed();
+  if (new_.rate) new_.rate->took_failed();
 }
 
-void Line::leave_rate(TimePoint now) {
-  if (rate_) rate_->leave(now);
+std::optional<TimePoint> Line::next_attempt(TimePoint now) {
+  const auto due = attempts_.next_due();
+  if (!due || *due > now) return due;
+  if (failed_.waits_for_place) return now + between_turns;
+  return failed_.rate && failed_.rate->waits(now) ? std::max(*due, failed_.rate->ready_at(now)) : due;
 }
 
 void Line::wait(handler::Item item, TimePoint now) {
@@ -114,6 +147,37 @@ std::vector<handler::Item> Line::take(Sequence sequence) {
   backlog_.erase(first, backlog_.end());
   for (const auto& item : taken) bytes_ -= memory_of(item);
   return taken;
+}
+
+/// Other lanes may use the same limits: a drain asks again and again, with less time left.
+std::uint64_t Line::fitting(Duration left, TimePoint now) const {
+  if (left <= Duration::zero()) return 0;
+  const auto by_rate = new_.rate ? rate()->most_within(left * 4 / 5, now) : UINT64_MAX;
+  if (!subscriber_) return by_rate;
+  const auto call = downstream().service_time();
+  const auto in_a_row = call > Duration::zero() ? static_cast<std::uint64_t>(left * 4 / 5 / call) : 0;
+  const auto most = subscriber_->places.most();
+  if (most == 0) return in_a_row > 0 ? by_rate : 0;
+  const auto in_time = in_a_row * most;
+  return std::min(by_rate, in_time - std::min<std::uint64_t>(in_time, subscriber_->places.running()));
+}
+
+std::vector<handler::Item> Line::give_back_beyond(std::uint64_t keep) {
+  gives_back_ = true;
+  std::vector<handler::Item> given_back;
+  for (; backlog_.size() > keep; backlog_.pop_back()) {
+    bytes_ -= memory_of(backlog_.back());
+    given_back.push_back(std::move(backlog_.back()));
+  }
+  return given_back;
+}
+
+/// The subscribers of a pool take very different times, so the pool's average is no estimate for one of them.
+void Line::note_call(Duration took) const {
+  constexpr int lately = 8;  // calls that the average is over
+  if (!subscriber_) return;
+  const auto before = downstream().service_time();
+  downstream().note_service_time(before == Duration::zero() ? took : before + (took - before) / lately);
 }
 
 void Line::clear_backlog() {

@@ -2,12 +2,20 @@
 // subscriber (config::Each). A line has the attempts at its records, and the records that have come to the
 // stage and cannot begin yet (the backlog).
 //
+// New records and failed ones that are due ask for places (each.workers, lane/shared/places.h) and for the
+// rate (lane/shared/rate_limiter.h) as two askers, whose turns alternate. So while both wait, each gets half
+// of what the limit gives the lane; and with A askers in all lanes of the process, two for each lane at most,
+// an asker gets at least one of each A places that become free, and as much of the rate as any other. What
+// one does not want goes to the others. If retry.max_waiting records wait, only failed ones begin until a
+// quarter of them has gone.
+//
 // Ownership: the stage's; batches of the workload refer to their line, which outlives them. Threads: the
 // loop's; workers read the downstream, the rate and the adaptive limit, which are constant.
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -20,11 +28,15 @@
 
 namespace laneway::lane {
 
+/// The longest time between two questions for a place: the asker would lose its turn.
+inline constexpr Duration between_turns = milliseconds(20);
+
 class Line {
  public:
-  /// `subscriber` is null unless the stage has `each`.
+  /// `subscriber` is null unless the stage has `each`. `on_place` is called on any thread when a place of the
+  /// subscriber is free for a record that waits, until leave(); it must only signal.
   Line(const LaneContext& lane, const StageContext& stage, std::shared_ptr<KeyedLimit> subscriber,
-       const Attempts::Members& members);
+       const Attempts::Members& members, const std::function<void()>& on_place);
   ~Line();
   Line(const Line&) = delete;
   Line& operator=(const Line&) = delete;
@@ -47,16 +59,20 @@ class Line {
   std::optional<TimePoint> out_since(TimePoint now);
   /// Whether no further record may begin because of a limit of the line.
   bool at_limit(TimePoint now) {
-    return rate_waits(now) || retries_full_ || (subscriber_ && subscriber_->full());
+    return rate_waits(now) || retries_full_ || new_.waits_for_place;
   }
   /// A record was answered as done.
   void note_worked(TimePoint now);
   TimePoint worked_at() const { return worked_at_; }
   /// Why no record of the backlog may begin now, without the rate and the pool.
   HoldBits blocked_by();
-  /// How many of up to `wanted` records may begin now: by the rate, and by the subscriber's workers. They are
-  /// given back by ended().
-  std::uint32_t begin(std::uint32_t wanted, TimePoint now);
+  /// How many of up to `wanted` new records may begin now: by the rate, and by the subscriber's workers.
+  /// Their places are given back by ended(), or by give_back() if the records have not entered.
+  std::uint32_t begin(std::uint32_t wanted, TimePoint now) { return begin(new_, wanted, now); }
+  /// The same for one failed record.
+  bool begin_failed(TimePoint now) { return begin(failed_, 1, now) > 0; }
+  /// Places that no record has taken since begin().
+  void give_back();
   /// The records that begin() has let begin: charged to the rate.
   void charge(std::uint32_t records, std::uint64_t bytes, TimePoint now);
   /// The same for a failed record that runs again.
@@ -64,13 +80,18 @@ class Line {
   /// Records of this line go to the pool, and have left it.
   void entered(std::uint32_t records);
   void ended(std::uint32_t records);
-  bool rate_waits(TimePoint now) { return rate_ && rate_->waits(now); }
-  TimePoint rate_ready_at(TimePoint now) { return rate_ ? rate_->ready_at(now) : now; }
+  bool rate_waits(TimePoint now) { return new_.rate && new_.rate->waits(now); }
+  TimePoint rate_ready_at(TimePoint now) { return new_.rate ? new_.rate->ready_at(now) : now; }
+  /// When the first waiting record may begin, as far as that is known; nullopt if none waits.
+  std::optional<TimePoint> next_attempt(TimePoint now);
   /// At the pace of a downstream, failed records and new ones take turns.
-  bool leaves_turn_to_new() const { return rate_ && rate_->turn_of_new() && !backlog_.empty(); }
+  bool leaves_turn_to_new() const { return new_.rate && new_.rate->turn_of_new() && !backlog_.empty(); }
   void took_failed();
-  /// The line wants nothing for now; its share of the rate goes to the others.
-  void leave_rate(TimePoint now);
+  /// No new record, or no failed one, wants to begin now: their share of the limits goes to the others.
+  void leave_new(TimePoint now) { leave(new_, now); }
+  void leave_failed(TimePoint now) { leave(failed_, now); }
+  /// `on_place` is not called any more, unless a record asks again.
+  void leave_places();
 
   void wait(handler::Item item, TimePoint now);
   const std::deque<handler::Item>& backlog() const { return backlog_; }
@@ -78,20 +99,40 @@ class Line {
   /// Takes the record, or its sub-jobs, out of the backlog.
   std::vector<handler::Item> take(Sequence sequence);
   void clear_backlog();
+  /// How many more records can be finished in the time `left`, by the rate and, for a subscriber, by its
+  /// workers and the measured time of its calls: none while that is not known. The pool may allow fewer.
+  std::uint64_t fitting(Duration left, TimePoint now) const;
+  /// A drain keeps the first `keep` records of the backlog; those behind them, and those that come later, are
+  /// for the next owner of the partition.
+  std::vector<handler::Item> give_back_beyond(std::uint64_t keep);
+  bool gives_back() const { return gives_back_; }
+  /// An attempt has taken so long.
+  void note_call(Duration took) const;
   /// Memory of the backlog.
   std::uint64_t bytes() const { return bytes_; }
   /// Whether the line can be dropped: no backlog, no waiting and no running records.
   bool unused() const { return backlog_.empty() && attempts_.waiting().size() == 0 && running_ == 0; }
 
  private:
+  struct Asker {
+    Places::Asker place;
+    std::optional<LaneRate> rate{};  // nullopt if the lane's intake keeps the same rate
+    bool asks = false;
+    bool waits_for_place = false;
+  };
+  std::uint32_t begin(Asker& asker, std::uint32_t wanted, TimePoint now);
+  void leave(Asker& asker, TimePoint now);
+
   const LaneContext& lane_;
   const StageContext& stage_;
   const std::shared_ptr<KeyedLimit> subscriber_;
   Attempts attempts_;
-  std::optional<LaneRate> rate_;  // nullopt if the lane's intake keeps the same rate
+  Asker new_;
+  Asker failed_;
   bool retries_full_ = false;
   std::optional<TimePoint> out_since_;
   TimePoint worked_at_{};  // zero before the first record
+  bool gives_back_ = false;
   std::deque<handler::Item> backlog_;
   std::uint64_t bytes_ = 0;
   std::uint32_t reserved_ = 0;  // of the subscriber's places, by begin()

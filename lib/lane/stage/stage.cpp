@@ -16,8 +16,6 @@ constexpr std::uint32_t fed_of_many = 32;
 constexpr std::uint32_t fed_of_one = 256;
 /// Lines without anything of their own are dropped when there are so many.
 constexpr std::size_t many_lines = 256;
-/// Places of a subscriber may become free in another lane, which does not signal this one.
-constexpr Duration between_turns = milliseconds(20);
 
 void add_attempts(PoolView& view, const pool::Pool& pool) {
   const auto durations = pool.duration().snapshot();
@@ -33,7 +31,8 @@ Stage::Stage(const LaneContext& lane, const StageContext& context, const Members
       name_(context.settings.name),
       members_(members),
       parking_(lane, context, members.ledger) {
-  auto& line = *lines_.emplace_back(std::make_unique<Line>(lane, context, nullptr, members.line));
+  auto& line =
+      *lines_.emplace_back(std::make_unique<Line>(lane, context, nullptr, members.line, members.on_ready));
   if (context.settings.gather && lane.lanes.order != config::Order::none) order_.emplace(members.ledger);
   const Workload::Members of_works{lane,
                                    context,
@@ -73,7 +72,8 @@ Line& Stage::add_line(std::shared_ptr<KeyedLimit> subscriber) {
     lines_.erase(
         std::remove_if(lines_.begin() + 1, lines_.end(), [](const auto& line) { return line->unused(); }),
         lines_.end());
-  return *lines_.emplace_back(std::make_unique<Line>(lane_, context_, std::move(subscriber), members_.line));
+  return *lines_.emplace_back(
+      std::make_unique<Line>(lane_, context_, std::move(subscriber), members_.line, members_.on_ready));
 }
 
 /// Whether a run of records may pass the backlog of a stage with a name.
@@ -97,8 +97,8 @@ void Stage::take(Workload::BatchPtr batch, TimePoint now) {
 }
 
 void Stage::take(handler::Item item, TimePoint now) {
-  if (gives_back_) return;  // the next owner of the partition gets the record
   auto& line = line_of(item);
+  if (gives_back_ || line.gives_back()) return end_in_drain(std::move(item), line);
   line.wait(std::move(item), now);
   waiting_.add(1);
 }
@@ -127,8 +127,11 @@ bool Stage::feed(TimePoint now) {
 }
 
 bool Stage::feed(Line& line, TimePoint now) {
-  if (line.backlog().empty() || workload().next() != nullptr) return false;
-  if ((next_ != nullptr && next_->crowded()) || line.blocked_by() != 0) return false;
+  if (line.backlog().empty() || workload().next() != nullptr || (next_ != nullptr && next_->crowded()) ||
+      line.blocked_by() != 0) {
+    line.leave_new(now);
+    return false;
+  }
   // What the breaker does not let begin stays here: only the next probe leaves the backlog.
   const auto turn = !line.downstream().closed() ? 1 : lines_.size() > 1 ? fed_of_many : fed_of_one;
   const auto most = std::min<std::uint32_t>(turn, workload().run_limit());
@@ -143,6 +146,7 @@ bool Stage::feed(Line& line, TimePoint now) {
   }
   line.charge(begun, bytes, now);
   workload().run(std::move(items), line);
+  line.give_back();  // those of records that wait for their key
   return true;
 }
 
@@ -201,8 +205,11 @@ void Stage::tick(TimePoint now) {
     work->workload.tick(now);
     work->completions.collect_overdue();
   }
-  if (finishes_until_) give_back_late(*finishes_until_ - now);
-  for (const auto& line : lines_) line->attempts().tick(now);
+  if (finishes_until_) give_back_late(*finishes_until_ - now, now);
+  for (const auto& line : lines_) {
+    line->attempts().tick(now);
+    if (line->backlog().empty()) line->leave_new(now);
+  }
 }
 
 bool Stage::write_again(Line& line, TimePoint now) const {
@@ -284,18 +291,19 @@ bool Stage::idle() const {
 
 void Stage::begin_drain(bool finish, Duration left, std::uint64_t incoming, TimePoint now) {
   if (finish) finishes_until_ = now + left;
-  bool takes_more = finish;
   for (const auto& line : lines_) {
-    const bool waits = !line->downstream().closed() || line->blocked_by() != 0 || line->rate_waits(now);
-    line->leave_rate(now);
+    line->leave_new(now);
+    line->leave_failed(now);
     for (const auto& work : works_) work->workload.leave_downstream(*line);
     // A drain does not wait for retries, because others wait for the drain.
     for (auto& item : line->attempts().clear()) end_in_drain(std::move(item), *line);
-    const auto backlog = line->backlog().size();
-    const bool finishes = finish && !waits && workload().fits(left, backlog);
-    if (!finishes) give_back(*line);
-    takes_more = takes_more && finishes && workload().fits(left, backlog + incoming);
+    if (!finish) give_back(*line);
   }
+  const bool all_fit = finish && keep_fitting(left, now);
+  auto& line = *lines_.front();
+  const bool takes_more = all_fit && line.downstream().closed() &&
+                          workload().fits(left, waiting() + incoming) &&
+                          line.fitting(left, now) >= waiting() + incoming;
   // A record that came after one was given back would overtake it.
   gives_back_ = context_.each != nullptr ? !finish : !takes_more;
   for (const auto& work : works_) work->workload.drain(finish, left);
@@ -303,13 +311,29 @@ void Stage::begin_drain(bool finish, Duration left, std::uint64_t incoming, Time
 
 /// A drain may begin with a wrong estimate of the time of a record: of another lane, or from before the work
 /// became slow.
-void Stage::give_back_late(Duration left) {
-  bool fits = true;
-  for (const auto& work : works_) fits = fits && work->workload.fits(left, waiting());
-  if (fits) return;
-  for (const auto& line : lines_) give_back(*line);
-  gives_back_ = gives_back_ || context_.each == nullptr;
+void Stage::give_back_late(Duration left, TimePoint now) {
+  const bool fits = keep_fitting(left, now) && workload().fits(left, waiting());
+  gives_back_ = gives_back_ || (!fits && context_.each == nullptr);
   for (const auto& work : works_) work->workload.drain(true, left);
+}
+
+/// Gives back what cannot be finished in the time `left`, by the limits of each line and of the pool. Returns
+/// whether everything is kept.
+bool Stage::keep_fitting(Duration left, TimePoint now) {
+  auto room = workload().fitting(left);
+  bool all = true;
+  for (const auto& line : lines_) {
+    const auto backlog = line->backlog().size();
+    if (backlog == 0) continue;
+    const bool waits = !line->downstream().closed() || line->blocked_by() != 0;
+    const auto keep = waits ? 0 : std::min<std::uint64_t>({backlog, room, line->fitting(left, now)});
+    room -= keep;
+    if (keep == backlog) continue;
+    all = false;
+    waiting_.set(waiting_.get() - (backlog - keep));
+    for (auto& item : line->give_back_beyond(keep)) end_in_drain(std::move(item), *line);
+  }
+  return all;
 }
 
 void Stage::end_in_drain(handler::Item item, Line& line) {
@@ -343,6 +367,7 @@ void Stage::cancel() {
 
 void Stage::close() {
   gives_back_ = true;
+  for (const auto& line : lines_) line->leave_places();
   for (const auto& work : works_) {
     for (const auto& line : lines_) work->workload.leave_downstream(*line);
     work->workload.pool().close();

@@ -147,8 +147,9 @@ class Stage {
   bool feed(Line& line, TimePoint now);
   bool takes_directly(Line& line) const;
   bool none_further_on() const;
-  void give_back_late(Duration left);
+  void give_back_late(Duration left, TimePoint now);
   void give_back(Line& line);
+  bool keep_fitting(Duration left, TimePoint now);
   handler::Item pop(Line& line);
   void clear_backlog(Line& line);
 

@@ -289,8 +289,7 @@ TimePoint Stages::next_attempt(TimePoint now) const {
   auto next = TimePoint::max();
   for (const auto& stage : all_)
     for (const auto& line : stage->lines())
-      if (const auto due = line->attempts().next_due())
-        next = std::min(next, line->rate_waits(now) ? std::max(*due, line->rate_ready_at(now)) : *due);
+      if (const auto at = line->next_attempt(now)) next = std::min(next, *at);
   return next;
 }
 

@@ -281,6 +281,13 @@ bool Workload::fits(Duration left, std::uint64_t more) const {
   return service * static_cast<std::int64_t>(in_a_row) * 5 / 4 < left;
 }
 
+std::uint64_t Workload::fitting(Duration left) const {
+  const auto service = estimated_service_time();
+  if (service == Duration::zero() || left <= Duration::zero()) return 0;
+  const auto in_time = static_cast<std::uint64_t>(left * 4 / 5 / service) * pool_->limits().workers;
+  return in_time - std::min(in_time, records());
+}
+
 /// Gives back what cannot be finished in the time `left`, by the estimated service time.
 void Workload::give_back_beyond(Duration left) {
   give_back_pending();

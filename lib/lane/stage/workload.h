@@ -116,6 +116,8 @@ class Workload {
   /// Whether all records of the workload, and `more`, can be finished in time, by the estimated service time.
   /// What has not begun does not fit while nothing is known.
   bool fits(Duration left, std::uint64_t more = 0) const;
+  /// How many records besides these can be finished in time; none while nothing is known.
+  std::uint64_t fitting(Duration left) const;
   /// Asks the running records to stop, and gives back the rest. Those that fail now are abandoned.
   void cancel();
   bool cancelled() const { return cancelled_; }

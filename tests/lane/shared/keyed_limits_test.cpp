@@ -1,4 +1,4 @@
-// The subscribers of a pool, and the places for their running records.
+// The subscribers of a pool.
 #include "lane/shared/keyed_limits.h"
 
 #include <memory>
@@ -34,43 +34,6 @@ struct SendingPool {
 
 }  // namespace
 
-TEST_CASE("a subscriber has places for as many records as it may run at once") {
-  KeyedLimit subscriber("acme", "send acme", opens_at_once, places(3));
-  CHECK(subscriber.begin(2) == 2);
-  CHECK(subscriber.begin(2) == 1);
-  CHECK(subscriber.begin(1) == 0);
-  CHECK(subscriber.running() == 3);
-  subscriber.end(2);
-  CHECK(subscriber.begin(0) == 0);
-  CHECK(subscriber.begin(5) == 2);
-}
-
-TEST_CASE("a subscriber without a limit has a place for every record") {
-  KeyedLimit subscriber("acme", "send acme", opens_at_once, places(0));
-  CHECK(subscriber.begin(100'000) == 100'000);
-  CHECK(subscriber.begin(1) == 1);
-  CHECK(subscriber.running() == 100'001);
-}
-
-TEST_CASE("records that take a place beyond the limit leave none free until they have ended") {
-  KeyedLimit subscriber("acme", "send acme", opens_at_once, places(3));
-  subscriber.take(5);
-  CHECK(subscriber.begin(1) == 0);
-  subscriber.end(2);
-  CHECK(subscriber.begin(1) == 0);
-  subscriber.end(1);
-  CHECK(subscriber.begin(5) == 1);
-}
-
-TEST_CASE("a lower limit lets running records end, and begins none meanwhile") {
-  KeyedLimit subscriber("acme", "send acme", opens_at_once, places(3));
-  CHECK(subscriber.begin(3) == 3);
-  subscriber.set_most(1);
-  CHECK(subscriber.begin(1) == 0);
-  subscriber.end(3);
-  CHECK(subscriber.begin(3) == 1);
-}
-
 TEST_CASE_METHOD(SendingPool, "lanes that ask for the same text share a subscriber") {
   const auto acme = subscribers.find("acme");
   CHECK(subscribers.find("acme") == acme);
@@ -87,8 +50,10 @@ TEST_CASE_METHOD(SendingPool,
   each.rate = {5, 0, seconds(1)};
   subscribers.change({.breaker = {.failures = 0}}, each, called_at);
   const auto after = subscribers.find("after");
+  const Places::Asker asker{[] {}};
   for (const auto& subscriber : {before, after}) {
-    CHECK(subscriber->begin(3) == 1);
+    CHECK(subscriber->places.begin(asker, 3, called_at) == 1);
+    subscriber->places.leave(asker);
     CHECK(subscriber->rate.room(this, called_at).records == 5);
     open_breaker_of(*subscriber);
     CHECK(subscriber->downstream.closed());  // there is no breaker

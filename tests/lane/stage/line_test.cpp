@@ -21,7 +21,7 @@ struct StageWithLines {
   }
   std::unique_ptr<Line> make(std::shared_ptr<KeyedLimit> of = nullptr) {
     return std::make_unique<Line>(context, stage, std::move(of),
-                                  Attempts::Members{id, ledger, oldest, nullptr});
+                                  Attempts::Members{id, ledger, oldest, nullptr}, [] {});
   }
   /// A subscriber whose records run three at a time.
   std::shared_ptr<KeyedLimit> subscriber(config::Rate its_rate = {}) const {
@@ -138,8 +138,9 @@ TEST_CASE_METHOD(StageWithLines, "as many records begin as the rate of the stage
 
 TEST_CASE_METHOD(StageWithLines, "failed records use up the same rate") {
   const auto line = make();
-  CHECK(line->begin(10, now) == 3);
+  CHECK(line->begin_failed(now));
   line->charge_failed(0, now);
+  line->leave_failed(now);
   CHECK(line->begin(10, now) == 2);
 }
 
@@ -151,7 +152,7 @@ TEST_CASE_METHOD(StageWithLines, "a line without a backlog leaves its share of t
   if (GENERATE(true, false))
     line->charge(1, 0, now);
   else
-    line->leave_rate(now);
+    line->leave_new(now);
   CHECK(other->begin(10, now) >= 2);
 }
 
@@ -199,14 +200,16 @@ TEST_CASE_METHOD(StageWithLines,
   const auto of_other_lane = make(acme);
   CHECK(line->begin(2, now) == 2);
   CHECK(line->begin(2, now) == 2);  // the same places, which no record has taken
-  CHECK(acme->running() == 2);
+  CHECK(acme->places.running() == 2);
   CHECK(of_other_lane->begin(5, now) == 1);
   line->entered(2);
   CHECK(line->begin(2, now) == 0);
-  CHECK(acme->running() == 3);
+  CHECK(acme->places.running() == 3);
+  line->ended(1);
+  CHECK(line->begin(2, now) == 0);  // the other lane has asked before
+  CHECK(of_other_lane->begin(5, now) == 2);
   line->ended(1);
   CHECK(line->begin(2, now) == 1);
-  CHECK(of_other_lane->begin(5, now) == 1);
 }
 
 TEST_CASE_METHOD(StageWithLines,
@@ -215,7 +218,7 @@ TEST_CASE_METHOD(StageWithLines,
   const auto line = make(acme);
   CHECK(line->begin(1, now) == 1);
   line->entered(5);
-  CHECK(acme->running() == 5);
+  CHECK(acme->places.running() == 5);
   CHECK(line->begin(1, now) == 0);
   line->ended(3);
   CHECK(line->begin(5, now) == 1);
@@ -227,9 +230,9 @@ TEST_CASE_METHOD(StageWithLines,
   auto line = make(acme);
   CHECK(line->begin(2, now) == 2);
   line->entered(1);
-  CHECK(acme->running() == 2);
+  CHECK(acme->places.running() == 2);
   line.reset();
-  CHECK(acme->running() == 0);
+  CHECK(acme->places.running() == 0);
 }
 
 TEST_CASE_METHOD(StageWithLines, "no place of a subscriber is taken while its rate allows nothing") {
@@ -240,7 +243,7 @@ TEST_CASE_METHOD(StageWithLines, "no place of a subscriber is taken while its ra
   line->entered(2);
   line->charge(2, 0, now);
   CHECK(line->begin(1, now) == 0);
-  CHECK(acme->running() == 2);
+  CHECK(acme->places.running() == 2);
 }
 
 // The backlog

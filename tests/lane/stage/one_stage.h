@@ -85,7 +85,7 @@ struct StageSurroundings {
 
   StageContext& stage() { return context.stages.front(); }
   void make_line(const delivery::RetryStep* step = nullptr) {
-    line.emplace(context, stage(), nullptr, Attempts::Members{id, ledger, oldest, step});
+    line.emplace(context, stage(), nullptr, Attempts::Members{id, ledger, oldest, step}, [] {});
   }
   /// A record that the ledger has, with 100 bytes of value.
   handler::Item record(std::int64_t offset, std::optional<std::string> key = {}) {

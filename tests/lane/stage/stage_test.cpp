@@ -274,3 +274,65 @@ TEST_CASE_METHOD(StageAlone, "records that still run at the end are abandoned, a
   first->close();
   CHECK(first->workload().abandon(true) == 1);  // the two in the queue are given back
 }
+
+TEST_CASE_METHOD(StageAlone, "a drain keeps what fits by the workers of each subscriber") {
+  limit_each(2);
+  downstream.note_service_time(milliseconds(10));
+  begin();
+  each->find("slow")->downstream.note_service_time(seconds(2));
+  each->find("fast")->downstream.note_service_time(milliseconds(10));
+  take(0, std::vector<std::optional<std::string>>(10, "slow"));
+  take(10, std::vector<std::optional<std::string>>(10, "fast"));
+  take(20, std::vector<std::optional<std::string>>(10, "unknown"));
+  submit();
+  REQUIRE(handler.tasks() == 6);
+  first->begin_drain(true, seconds(10), 0, now);
+  // Of slow, four times two in 8 s, of which two run already.
+  CHECK(first->lines()[1]->backlog().size() == 6);
+  CHECK(first->lines()[1]->backlog().front().sequence == 2);
+  CHECK(first->lines()[2]->backlog().size() == 8);
+  CHECK(first->lines()[3]->backlog().empty());
+  CHECK(first->waiting() == 14);
+  take(30, {"slow", "fast"});
+  CHECK(first->lines()[1]->backlog().size() == 6);  // the new one would overtake those that were given back
+  CHECK(first->lines()[2]->backlog().size() == 9);
+  now += seconds(5);
+  first->tick(now);
+  CHECK(first->lines()[1]->backlog().size() == 2);
+  CHECK(first->lines()[2]->backlog().size() == 9);
+  now += seconds(3);
+  first->tick(now);
+  CHECK(first->lines()[1]->backlog().empty());
+  CHECK(first->lines()[2]->backlog().size() == 9);
+}
+
+TEST_CASE_METHOD(StageAlone, "a drain keeps what fits by the rate of each subscriber") {
+  limit_each(0);
+  config::Each limits = stage().settings.each;
+  limits.rate = {10, 0, milliseconds(100)};
+  each.emplace("mail", DownstreamRules{.breaker = {.failures = 0}}, limits);
+  downstream.note_service_time(milliseconds(10));
+  begin();
+  each->find("acme")->downstream.note_service_time(milliseconds(10));
+  take(0, std::vector<std::optional<std::string>>(100, "acme"));
+  submit();
+  REQUIRE(handler.tasks() == 1);
+  first->begin_drain(true, seconds(5), 0, now);
+  CHECK(first->waiting() == 40);
+  CHECK(first->lines()[1]->bytes() > 0);
+}
+
+TEST_CASE_METHOD(StageAlone, "a drain does not count the backlog of new records for retry_workers") {
+  stage().settings.retry_workers = 1;
+  limit_each(8);
+  downstream.note_service_time(seconds(1));
+  begin();
+  each->find("acme")->downstream.note_service_time(seconds(1));
+  take(0, std::vector<std::optional<std::string>>(24, "acme"));
+  submit();
+  REQUIRE(first->waiting() == 16);
+  first->begin_drain(true, seconds(10), 0, now);
+  now += seconds(1);
+  first->tick(now);
+  CHECK(first->waiting() == 16);  // 24 fit into eight workers in 3 s, and not into one
+}

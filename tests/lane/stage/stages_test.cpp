@@ -191,7 +191,7 @@ TEST_CASE("a record that comes long after an outage began may wait as long as th
   test.partition.add(10, "legacy");
   test.pass(seconds(30));
   const auto legacy = subscribers.find("legacy");
-  CHECK(test.until([&] { return send.offsets().back() == 10 && legacy->running() == 0; }));
+  CHECK(test.until([&] { return send.offsets().back() == 10 && legacy->places.running() == 0; }));
   test.pass(seconds(1));
   works = true;
   test.pass(seconds(30));
