@@ -241,7 +241,8 @@ std::string limits_of(const Config& config, const PoolSettings& pool) {
   text += each_of(pool.each);
   if (!pool.helps.empty())
     text += "; idle workers run records of " + config::join(pool.helps, ", then ") +
-            ", but first own ones that have waited " + config::print_duration(pool.longest_wait);
+            "; for a twentieth of the time first own ones that have waited " +
+            config::print_duration(pool.longest_wait);
   return text;
 }
 

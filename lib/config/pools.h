@@ -76,7 +76,9 @@ struct PoolSettings {
       0;  ///< above 0: failed records run in a pool of their own, with so many workers
   std::vector<std::string>
       helps;  ///< pools whose records idle workers of this pool run, the first ones first
-  Duration longest_wait = seconds(5);  ///< with `helps`: a record that has waited so long goes before those
+  /// With `helps`: records that have waited so long get a share of the workers' time before those
+  /// (pool/help.h).
+  Duration longest_wait = seconds(5);
   std::optional<HandlerSettings> handler;  ///< nullopt: the service's handler
   BreakerSettings breaker;
   Rate rate;  ///< of the pool, in the process

@@ -139,20 +139,44 @@ bool Pool::choose_with_helping(TimePoint now, Next& next) {
     errands_.erase(errands_.begin());
     return true;
   }
-  if (!own_first(now) || (permits_ && !permits_->obtain())) {
+  const bool first = own_first(now) && (!permits_ || permits_->obtain());
+  if (!first) {
     next.borrower = lend_to_next(now);
     if (next.borrower != nullptr) return true;
     if (!claimable() || (permits_ && !permits_->obtain())) return false;
   }
   next.claim = take_claim(now);
+  begun(*next.claim, first && somebody_wants_help(), now);
   return true;
+}
+
+/// Whether an own job goes before helped jobs.
+bool Pool::own_first(TimePoint now) {
+  if (!claimable()) return false;
+  if (const auto waited = now - oldest(); !overdue_since_ && waited > limits_.longest_wait)
+    overdue_since_ = now - (waited - limits_.longest_wait);
+  if (!overdue_since_) return false;
+  return kept_since_ || own_share_.due(now, now - *overdue_since_, limits_.workers);
+}
+
+/// An own claim has begun. If it went before helped jobs, it counts in the own share, with the time for which
+/// a slot was kept for it.
+void Pool::begun(const Claim& claim, bool before_helped, TimePoint now) {
+  if (before_helped) {
+    const auto kept = kept_since_ ? now - *kept_since_ : Duration::zero();
+    own_share_.begin(now, kept, limits_.workers);
+    static_cast<WorkerSlot&>(*claim.slot).own_share = true;
+  } else if (overdue_since_) {
+    overdue_since_ = now;
+  }
+  kept_since_.reset();
 }
 
 /// Lends a slot to the first pool that wants one.
 Pool* Pool::lend_to_next(TimePoint now) {
-  if (!may_lend(now)) return nullptr;
   for (auto* other : helps_) {
     if (!other->wants_help_) continue;
+    if (!may_lend(now)) return nullptr;
     slots_.lend();
     ++other->visitors_;
     return other;
@@ -175,10 +199,14 @@ void Pool::serve(Pool& borrower, bool errand) {
   if (!served.ran) loan_ended(false);
 }
 
-/// While an aged own job waits for a permit, one slot is kept for it.
-bool Pool::may_lend(TimePoint now) const {
+/// Whether to lend a slot to a pool that wants one. While an own job that goes first waits for a permit, one
+/// slot is kept for it.
+bool Pool::may_lend(TimePoint now) {
   if (ending_ || slots_.counts().free == 0) return false;
-  return !own_first(now) || (permits_ && permits_->waiting() && slots_.counts().free > 1);
+  if (!own_first(now)) return true;
+  if (!permits_ || !permits_->waiting()) return false;
+  if (!kept_since_) kept_since_ = now;
+  return slots_.counts().free > 1;
 }
 
 /// Lends a slot to a pool that needs no thread.

@@ -47,6 +47,7 @@ Submitted Pool::try_submit(Batch& batch, std::uint32_t begin, std::uint32_t most
       wake_one();  // starts one
       if (thread_state_.counts().threads() == 0) return {0, Admission::full};
     }
+    if (queued_ == 0 && overdue_since_) overdue_since_ = kept_since_ = {};
     const Range range{&batch, begin, begin + taken};
     queues_[static_cast<std::size_t>(batch.turn)].push_back({range, now});
     queued_ += taken;
@@ -190,6 +191,7 @@ void Pool::finish(const Claim& claim, Ran ran) {
     lender = slot.lender;
     stuck = slot.stuck;
     if (slot.permit) permits_->give_back(permitted);
+    if (slot.own_share) own_share_.end(now, limits_.workers);
     slots_.give_back(slot);
     if (lender != nullptr) wants_help_ = queued_ > 0;  // the lender sees it when the loan has ended
     // The work may have waited for a slot, and not for a thread.
@@ -305,6 +307,7 @@ std::vector<Range> Pool::tick(TimePoint now) {
     MutexLock lock(mutex_);
     stuck = slots_.expire(now);
     for (; stuck.permits > 0; --stuck.permits) permits_->give_back(permitted);
+    for (; stuck.own_share > 0; --stuck.own_share) own_share_.end(now, limits_.workers);
     thread_state_.start_failed = false;
     const bool may_begin = slots_.counts().free > 0 ? searching() == 0 : !helpers_.empty();
     const bool halted = queued_ > 0 && claims_ == claims_at_tick_ && may_begin && !asynchronous_ &&

@@ -43,6 +43,7 @@
 #include "base/mutex.h"
 #include "base/time.h"
 #include "pool/batch.h"
+#include "pool/own_share.h"
 #include "pool/permit_use.h"
 #include "pool/permits.h"
 #include "pool/worker_slots.h"
@@ -76,7 +77,8 @@ struct Limits {
   /// Each claim needs one of these permits, which other pools share. Null: no common limit. They must outlive
   /// the pool.
   Permits* permits = nullptr;
-  /// A job that has waited longer goes before the jobs of the pools that this pool helps.
+  /// Jobs that have waited longer in this pool go before the jobs of the pools that it helps, for a share of
+  /// the time of its slots (help.h).
   Duration longest_wait = Duration::max();
 };
 
@@ -243,10 +245,9 @@ class Pool final : private Permits::Waiter, private Lender {
   void serve(Pool& borrower, bool errand) EXCLUDES(mutex_);
   bool lend() EXCLUDES(mutex_);
   bool take_errand(Pool& borrower) EXCLUDES(mutex_);
-  bool may_lend(TimePoint now) const REQUIRES(mutex_);
-  bool own_first(TimePoint now) const REQUIRES(mutex_) {
-    return claimable() && now - oldest() > limits_.longest_wait;
-  }
+  bool may_lend(TimePoint now) REQUIRES(mutex_);
+  bool own_first(TimePoint now) REQUIRES(mutex_);
+  void begun(const Claim& claim, bool before_helped, TimePoint now) REQUIRES(mutex_);
   bool somebody_wants_help() const REQUIRES(mutex_);
   // as a borrower
   bool calls_for_help() REQUIRES(mutex_);
@@ -319,7 +320,13 @@ class Pool final : private Permits::Waiter, private Lender {
     std::size_t rank;  // this pool's place in the helper's list
   };
   std::vector<Pool*> helps_ GUARDED_BY(mutex_);
-  std::vector<Helper> helpers_ GUARDED_BY(mutex_);       // the nearest first
+  std::vector<Helper> helpers_ GUARDED_BY(mutex_);  // the nearest first
+  OwnShare own_share_ GUARDED_BY(mutex_);
+  // Since when own jobs have waited too long, and none has begun except before helped jobs. Ends when the
+  // queue is empty.
+  std::optional<TimePoint> overdue_since_ GUARDED_BY(mutex_);
+  // Since when a slot has been kept from the helped pools, for an own job that goes first and has no permit.
+  std::optional<TimePoint> kept_since_ GUARDED_BY(mutex_);
   std::vector<Pool*> errands_ GUARDED_BY(mutex_);        // called for help; a slot is lent already
   std::uint32_t errands_coming_ GUARDED_BY(mutex_) = 0;  // helpers that are on their way to this pool
   // A helper whose slot becomes free should look at this pool. Set under the lock before the helpers are

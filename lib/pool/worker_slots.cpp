@@ -48,6 +48,7 @@ void WorkerSlots::give_back(WorkerSlot& slot) {
   slot.in_use = false;
   slot.stuck = false;
   slot.permit = false;
+  slot.own_share = false;
   slot.lender = nullptr;
 }
 
@@ -64,6 +65,7 @@ WorkerSlots::Stuck WorkerSlots::expire(TimePoint now) {
     if (!slot.gets_stuck(now, job_deadline_, stuck_after_)) continue;
     found.jobs.push_back(slot.seen_job());
     found.permits += std::exchange(slot.permit, false);
+    found.own_share += std::exchange(slot.own_share, false);
     ++counts_.stuck;
     if (slot.lender == nullptr) continue;
     ++stuck_borrowed_;

@@ -55,6 +55,7 @@ struct WorkerSlot : Slot {
   /// Its job ignores its stop; another slot replaces this one until the claim is finished.
   bool stuck = false;
   bool permit = false;       ///< the claim holds one (permits.h)
+  bool own_share = false;    ///< the claim went before waiting jobs of other pools (own_share.h)
   Lender* lender = nullptr;  ///< whose slot the claim occupies; null: the pool's own
 
   /// The ticket of the running job; nullopt if the slot has no claim with an unanswered job, so that the
@@ -130,6 +131,7 @@ class WorkerSlots {
   struct Stuck {
     std::vector<Range> jobs;
     std::uint32_t permits = 0;     ///< permits of their claims, which no longer hold them
+    std::uint32_t own_share = 0;   ///< claims in the own share, which no longer count in it
     std::vector<Lender*> lenders;  ///< of their claims; call loan_stuck() of each
   };
   /// Checks the deadlines. Returns the jobs that are found stuck; their slots have been replaced.

@@ -72,19 +72,32 @@ def at_once(some_jobs):
     return most
 
 
-def lateness(some_jobs, longest_wait):
-    """The most seconds by which a job began later than it should have: when it had waited for `longest_wait` s, or when the job before it
-    had ended, whichever was later. 0 if none was late. `some_jobs`: of one worker, in the order of their start."""
-    late = before = 0
+def lateness(some_jobs, longest_wait, share):
+    """The most seconds by which a job began later than a worker must begin it of which `share` belongs to these jobs: when the job had
+    waited for `longest_wait` s, or when the share had paid for the jobs before it, whichever was later. 0 if none was late. `some_jobs`:
+    in the order of their start."""
+    late = paid = 0
     for job in some_jobs:
-        late = max(late, job.start - max(job.appended + int(longest_wait * NS), before))
-        before = max(before, job.end)
+        due = max(job.appended + int(longest_wait * NS), paid)
+        late = max(late, job.start - due)
+        paid = max(min(job.start, due), paid) + (job.end - job.start) / share
     return late / NS
+
+
+def busy(some_jobs, begin, end):
+    """How many of the jobs ran at once between two times, on average."""
+    return sum(max(0, min(job.end, end) - max(job.start, begin)) for job in some_jobs) / (end - begin)
 
 
 def per_second(some_jobs):
     """From the first start to the last end."""
     return len(some_jobs) / (max(job.end for job in some_jobs) - min(job.start for job in some_jobs)) * NS
+
+
+def done_of_written(some_jobs):
+    """The jobs per second, from the first record that was written to the last end, divided by the records per second that were written."""
+    times = [job.appended for job in some_jobs]
+    return (max(times) - min(times)) / (max(job.end for job in some_jobs) - min(times))
 
 
 COLUMNS = ("best", "p50", "p99", "worst")

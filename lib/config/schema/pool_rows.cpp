@@ -195,8 +195,9 @@ Rows path_rows() {
        OF_POOL(helps),
        "Pools whose records the idle workers of this pool run, the first ones first. See [pools](pools.md)."},
       {"pools.NAME.longest_wait", in_flight, duration(milliseconds(1), hours(1)), OF_POOL(longest_wait),
-       "With `helps`: a record of this pool that has waited for this time runs before records of the pools "
-       "that it helps."},
+       "With `helps`: records of this pool that have waited in its queue for this time get a twentieth of "
+       "the "
+       "time of its workers before records of the pools that it helps."},
       {"pools.NAME.then", paths_at_start,
        text("the name of a pool, or \"\" for none", empty_or(check_pool_name)), OF_POOL(then),
        "The pool that gets the results of this pool's handler. Several results of one record are sub-jobs, "

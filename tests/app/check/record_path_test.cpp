@@ -67,8 +67,8 @@ TEST_CASE("the bounds of a pool are printed") {
   CHECK(shows(app::record_path(config),
               "  critical  http, at most 1 running record (9 in the process) and 256 queued, and 4 that run "
               "again; at most 50 records/s in the process; for each key at most 3 running records in the "
-              "process and 10 records/s and 1MiB/s; idle workers run records of load, then store, but first "
-              "own ones that have waited 5s\n"));
+              "process and 10 records/s and 1MiB/s; idle workers run records of load, then store; for a "
+              "twentieth of the time first own ones that have waited 5s\n"));
   pool = some_pool("critical");
   pool.workers = 64;
   pool.adaptive = {config::AdaptiveAlgorithm::aimd, 2};

@@ -48,14 +48,23 @@ class AtOnce(unittest.TestCase):
 
 class Lateness(unittest.TestCase):
     def test_a_record_that_begins_within_the_longest_wait_is_not_late(self):
-        self.assertEqual(0, tiers.lateness([job(2, 3, "low"), job(3, 4, "low", appended=2.5)], 2))
+        self.assertEqual(0, tiers.lateness([job(2, 3, "low"), job(3, 4, "low", appended=2.5)], 2, 0.05))
 
     def test_time_above_the_longest_wait_is_late(self):
-        self.assertEqual(1.5, tiers.lateness([job(3.5, 4, "low")], 2))
+        self.assertEqual(1.5, tiers.lateness([job(3.5, 4, "low")], 2, 0.05))
 
-    def test_a_record_may_wait_for_earlier_records(self):
-        together = [job(2, 5, "low"), job(5, 8, "low"), job(8.25, 11, "low")]
-        self.assertEqual(0.25, tiers.lateness(together, 2))
+    def test_a_record_may_wait_until_the_share_has_paid_for_earlier_records(self):
+        together = [job(2, 3, "low"), job(12, 13, "low"), job(22.25, 23.25, "low")]
+        self.assertEqual(0.25, tiers.lateness(together, 2, 0.1))
+        self.assertEqual(0, tiers.lateness(together[:2], 2, 0.1))
+
+    def test_records_that_begin_early_are_paid_from_their_start(self):
+        self.assertEqual(1, tiers.lateness([job(0, 1, "low"), job(11, 12, "low")], 0, 0.1))
+
+
+class Busy(unittest.TestCase):
+    def test_the_time_of_records_within_a_span_counts(self):
+        self.assertEqual(0.75, tiers.busy([job(0, 2), job(2, 3), job(4, 9), job(9, 10)], SECOND, 5 * SECOND))
 
 
 class Table(unittest.TestCase):
@@ -67,6 +76,11 @@ class Table(unittest.TestCase):
 
     def test_a_rate_counts_from_the_first_start_to_the_last_end(self):
         self.assertEqual(2, tiers.per_second([job(1, 2), job(1, 2.5), job(2, 3)] + [job(2, 3)]))
+
+
+class DoneOfWritten(unittest.TestCase):
+    def test_jobs_that_end_late_were_done_more_slowly_than_written(self):
+        self.assertEqual(0.8, tiers.done_of_written([job(1, 2, appended=1), job(3, 6, appended=2), job(4, 5, appended=5)]))
 
 
 class Configuration(unittest.TestCase):
