@@ -1,12 +1,14 @@
 // A web service that does nothing, as cheaply as it can: answers each POST with an empty 200, at once or
 // after `--delay` milliseconds (`--vary 0.2`: after 0.8 to 1.2 of them), or for the first `--outage` seconds
 // after the first request with a 503. With `--capacity` so many requests are at work at once, and the others
-// wait in the order of their arrival; with `--refuse` they get a 429 instead. One thread, keep-alive,
+// wait in the order of their arrival; with `--refuse` they get a 429 instead. With `--failing 0.04` that
+// share of the requests gets a 503 at once, as if one instance of 25 were broken. One thread, keep-alive,
 // requests with Content-Length only.
 //
 // Prints its port and ends when its standard input does. A line `capacity N` there changes the capacity; the
 // program prints the microseconds since its start then. `--journal` writes two 32-bit numbers for each
-// answer, except the 429s: the microseconds since the start, and the microseconds since the request was read.
+// answer, except those 429s and 503s: the microseconds since the start, and the microseconds since the
+// request was read.
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <strings.h>
@@ -68,6 +70,7 @@ struct Options {
   double outage_s = 0;
   std::size_t capacity = 0;  // 0: no limit
   bool refuse = false;
+  double failing = 0;  // share of the requests
   std::string journal;
 };
 
@@ -179,6 +182,8 @@ class Server {
       unread.erase(0, size);
       if (options_.delay_ms == 0) {
         send_answer({Clock::now(), socket});
+      } else if (options_.failing > 0 && std::uniform_real_distribution<>()(random_) < options_.failing) {
+        send(socket, out);
       } else if (options_.refuse && capacity_ > 0 && due_.size() >= capacity_) {
         send(socket, refused);
       } else {
@@ -275,6 +280,8 @@ int main(int argc, char** argv) {
       ->check(CLI::NonNegativeNumber);
   app.add_option("--capacity", options.capacity, "requests with a delay at work at once; 0: any number");
   app.add_flag("--refuse", options.refuse, "answers 429 to the requests beyond the capacity");
+  app.add_option("--failing", options.failing, "share of the requests that get a 503 at once")
+      ->check(CLI::Range(0.0, 1.0));
   app.add_option("--journal", options.journal, "a file for the time and the latency of each answer");
   CLI11_PARSE(app, argc, argv);
   try {

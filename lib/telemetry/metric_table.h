@@ -179,7 +179,7 @@ inline constexpr MetricInfo metric_table[] = {
     {"concurrency_limit_changes_total", MetricType::counter, "changes", "downstream,pool,reason",
      Across::no_partitions,
      "Changes of concurrency_limit, by reason: success, latency, throttled, timeout, unavailable, breaker, "
-     "probe, settings."},
+     "probe, settings, persistent."},
     {"downstream_calls_total", MetricType::counter, "calls", "downstream,outcome", Across::no_partitions,
      "Calls that ended, by outcome: success (rejected records included), http_3xx, http_4xx, http_5xx, "
      "timeout, other_failure."},

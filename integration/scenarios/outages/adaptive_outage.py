@@ -81,7 +81,7 @@ def play(story):
     story.fail("503", "breaker", "the breaker opened")
     story.recover()
     story.wait_for_rise(USUAL // 2)
-    story.fail("429", "throttled", "429 for", share=0.5, takes=TAKES, capacity=USUAL)
+    story.fail("429", "throttled", "429 for", beyond=RATE // 4, takes=TAKES, capacity=USUAL)
     story.recover()
     story.wait_for_rise(USUAL // 2)
     story.capacity_falls()

@@ -6,6 +6,7 @@
 // Different from the published algorithm:
 // - It decides by windows of calls, not by each call: +1 for each call would double the limit in one round.
 // - After ten windows without too many dropped calls the steps grow (CarefulSteps).
+// - Calls that are dropped at any limit do not lower it (drop_baseline.h).
 // - A larger share of dropped calls lowers the limit by more, at most to half (concurrency_limit.h).
 // - Calls slower than 5 s are no drops: the handler's own time-out decides.
 #pragma once

@@ -20,10 +20,11 @@ enum class LimitReason : std::uint8_t {
   breaker,      ///< the breaker opened
   probe,        ///< lowered for a moment, to measure the latency without a queue, or raised again
   settings,     ///< min or max were changed
+  persistent,   ///< raised again: fewer calls did not lower the share of dropped calls
 };
 /// The values of the metric's label, in the order of LimitReason.
 inline constexpr std::array limit_reasons{"none",        "success", "latency", "throttled", "timeout",
-                                          "unavailable", "breaker", "probe",   "settings"};
+                                          "unavailable", "breaker", "probe",   "settings",  "persistent"};
 
 struct LimitBounds {
   std::uint32_t min = 1;

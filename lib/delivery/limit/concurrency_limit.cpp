@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <utility>
 
 #include "delivery/limit/aimd.h"
 #include "delivery/limit/latency_limit.h"
@@ -13,7 +14,8 @@ namespace {
 
 constexpr double back_off = 0.9;
 constexpr double strongest = 0.5;
-constexpr double few_dropped = 0.02;
+constexpr double mostly = 0.5;
+constexpr Duration trial_interval = seconds(30);
 
 std::unique_ptr<LimitAlgorithm> make(LimitKind kind) {
   if (kind == LimitKind::aimd) return std::make_unique<Aimd>();
@@ -51,6 +53,15 @@ std::pair<LimitReason, std::string> most_dropped(const LimitWindow::Sum& window)
                       std::to_string(window.calls()) + " calls"};
 }
 
+std::string words_of_baseline(const DropCount& calls) {
+  return number(100 * calls.share(), "%") + " of the calls fail, however few are made at once";
+}
+
+/// Calls that began before a change may still time out.
+Duration settling(const LimitWindow::Sum& window) {
+  return from_seconds(std::max(window.latency, window.longest_timeout));
+}
+
 }  // namespace
 
 ConcurrencyLimit::ConcurrencyLimit(LimitKind kind, LimitBounds bounds)
@@ -63,23 +74,55 @@ std::optional<LimitChange> ConcurrencyLimit::ended(const EndedCalls& calls, Time
 }
 
 std::optional<LimitChange> ConcurrencyLimit::decide(const LimitWindow::Sum& window, TimePoint now) {
-  const auto dropped = static_cast<double>(window.dropped());
-  if (dropped > few_dropped * static_cast<double>(window.calls())) return lower(window, now);
+  const DropCount calls{window.calls(), window.dropped(), window.time, from_seconds(window.longest_timeout)};
+  if (window.dropped() > 0) dropping_ = window;
+  if (trial_) return judge(calls, now);
+  baseline_.count(calls, now);
+  if (baseline_.exceeded()) return exceeded(std::min(limit_, window.in_flight), now);
   const auto next = algorithm_->next(window, limit_, bounds_, now);
   return move(next, words_of(next, window.latency), from_seconds(window.latency), now);
 }
 
+std::optional<LimitChange> ConcurrencyLimit::exceeded(std::uint32_t used, TimePoint now) {
+  const auto above = baseline_.above();
+  if (!above.whole_wave()) return {};
+  baseline_.decided();
+  if (above.share() >= mostly || now < overloaded_until_) return lower(dropping_, now);
+  trial_ = Trial{limit_, dropping_, now, {.timeout = above.timeout}};
+  // Until calls have timed out that began before, few begin; and those time out after as long again.
+  const auto settle = std::max(2 * above.timeout, from_seconds(dropping_.latency));
+  return move({used / 2, LimitReason::probe}, {}, settle, now);
+}
+
+std::optional<LimitChange> ConcurrencyLimit::judge(const DropCount& calls, TimePoint now) {
+  trial_->calls.add(calls);
+  const auto persists = baseline_.persists(trial_->calls);
+  if (!persists) return {};
+  const auto trial = *std::exchange(trial_, {});
+  if (!*persists) {
+    overloaded_until_ = now + std::max<Duration>(trial_interval, 20 * (now - trial.begun));
+    limit_ = trial.limit;
+    return lower(trial.window, now);
+  }
+  if (trial.calls.share() >= mostly) return lower(dropping_, now);
+  baseline_.learn(trial.calls, now);
+  return move({trial.limit, LimitReason::persistent}, words_of_baseline(trial.calls), settling(trial.window),
+              now);
+}
+
 std::optional<LimitChange> ConcurrencyLimit::lower(const LimitWindow::Sum& window, TimePoint now) {
   algorithm_->lowered();
-  const double factor = std::clamp(1 - window.dropped_share, strongest, back_off);
+  const double share = static_cast<double>(window.dropped()) / static_cast<double>(window.calls());
+  const double above = window.dropped_share * baseline_.part_above(share);
   auto [reason, words] = most_dropped(window);
-  // Calls that began before the change may still time out.
-  const auto settle = from_seconds(std::max(window.latency, window.longest_timeout));
-  return move({static_cast<std::uint32_t>(limit_ * factor), reason}, std::move(words), settle, now);
+  return move({static_cast<std::uint32_t>(limit_ * std::clamp(1 - above, strongest, back_off)), reason},
+              std::move(words), settling(window), now);
 }
 
 std::optional<LimitChange> ConcurrencyLimit::breaker_opened(TimePoint now) {
   algorithm_->lowered();
+  trial_.reset();
+  baseline_.decided();
   const auto half = static_cast<std::uint32_t>(limit_ * strongest);
   return move({half, LimitReason::breaker}, "the breaker opened", {}, now);
 }

@@ -2,16 +2,23 @@
 // (github.com/Netflix/concurrency-limits), with the differences that aimd.h, latency_limit.h and
 // latency_rules.h list.
 //
-//   calls that end ─► window (limit_window.h) ─► too many dropped? ─ yes ─► × 0.9 … 0.5
-//                                                      │ no
-//                                                      ▼
-//                                     aimd │ vegas │ gradient ─► limit, within min … max
+//   calls that end ─► window (limit_window.h) ─► more dropped than the baseline (drop_baseline.h)?
+//                                                   │ no                      │ yes
+//                                                   ▼                         ▼
+//                                       aimd │ vegas │ gradient    trial: half of the calls at once
+//                                                                     │ fewer dropped    │ as many dropped
+//                                                                     ▼                  ▼
+//                                                                  × 0.9 … 0.5       the new baseline
 //
-// The limit begins at min. Dropped calls are those by which the downstream shows that there are too many:
-// "too often" (429), no answer in time, and "not now" (503, refused). If more than one call in fifty of a
-// window was dropped, the limit becomes 0.9 of what it was, or less by the share of the dropped calls, at
-// least half; so a rare failure among many calls changes nothing. The published Gradient2 ignores dropped
-// calls, and Vegas lowers by log₁₀. The opening of the breaker halves the limit.
+// The limit begins at min. Dropped calls are those by which the downstream may show that there are too many:
+// "too often" (429), no answer in time, and "not now" (503, refused). A trial shows whether there are: if the
+// calls beyond a capacity are dropped, and those are less than half, half of the limit is within the
+// capacity. Then the limit becomes 0.9 of what it was, or less by the share of the dropped calls above the
+// baseline, at least half; and for half a minute, or twenty times the trial, dropped calls lower it without
+// another trial. Otherwise the limit returns. When at least half of the calls are dropped the limit falls at
+// once, and nothing is learned: that is an outage, which is the breaker's. The published Gradient2 ignores
+// dropped calls, Vegas lowers by log₁₀, and AIMD takes each dropped call for overload. The opening of the
+// breaker halves the limit.
 //
 // The published windows drop calls under 0.1 ms, so they never adapt for handlers of microseconds; here no
 // call is too short.
@@ -25,6 +32,7 @@
 #include <string>
 
 #include "delivery/limit/algorithm.h"
+#include "delivery/limit/drop_baseline.h"
 #include "delivery/limit/limit_window.h"
 
 namespace laneway::delivery {
@@ -56,7 +64,17 @@ class ConcurrencyLimit {
   std::optional<LimitChange> change(LimitBounds bounds, TimePoint now);
 
  private:
+  /// A lower limit for a while, to see whether fewer calls are dropped then.
+  struct Trial {
+    std::uint32_t limit;      // before
+    LimitWindow::Sum window;  // the reason
+    TimePoint begun;
+    DropCount calls;  // since the limit was lowered
+  };
+
   std::optional<LimitChange> decide(const LimitWindow::Sum& window, TimePoint now);
+  std::optional<LimitChange> exceeded(std::uint32_t used, TimePoint now);
+  std::optional<LimitChange> judge(const DropCount& calls, TimePoint now);
   std::optional<LimitChange> lower(const LimitWindow::Sum& window, TimePoint now);
   std::optional<LimitChange> move(NextLimit next, std::string words, Duration settle, TimePoint now);
 
@@ -64,6 +82,10 @@ class ConcurrencyLimit {
   LimitBounds bounds_;
   std::uint32_t limit_;
   LimitWindow window_;
+  DropBaseline baseline_;
+  LimitWindow::Sum dropping_;  // the last window in which calls were dropped
+  std::optional<Trial> trial_;
+  TimePoint overloaded_until_{};  // until then dropped calls need no trial
 };
 
 }  // namespace laneway::delivery

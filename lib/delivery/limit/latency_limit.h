@@ -10,7 +10,8 @@
 //   published Vegas takes the latency of any moment as its new base, with the queue of that moment, so that
 //   base and limit drift upwards; the first Gradient drops to four calls.
 // - At the lowest limit the latency is the base: the limit cannot make the queue shorter.
-// A latency counts as raised only as far as chance does not explain it (LimitWindow::Sum::noise): published
+// A latency counts as raised only as far as chance does not explain it (LimitWindow::Sum::noise, and the same
+// of the base, by the calls that it was measured with and by how much calls vary by now): published
 // windows take the average as it is, and a base that is the least of many averages is too low, so that
 // varying calls keep the limit down.
 //
@@ -38,21 +39,25 @@ class LatencyLimit final : public LimitAlgorithm {
   struct Point {
     std::uint32_t limit = 0;
     double latency = 0;
+    double noise = 0;
   };
 
+  static bool about_same(const Point& one, const Point& other);
   void learn(const LimitWindow::Sum& window, std::uint32_t limit, const LimitBounds& bounds, TimePoint now);
   NextLimit probe(const LimitWindow::Sum& window, std::uint32_t limit, const LimitBounds& bounds,
                   TimePoint now);
   void confirm(const LimitWindow::Sum& window, TimePoint now);
+  double base_noise() const;
 
   const Rule rule_;
-  double base_ = 0;  // 0: not measured
-  double base_noise_ = 0;
+  double base_ = 0;                    // 0: not measured
+  double base_calls_ = 0;              // by which it was measured
+  double variation_ = 0;               // of the calls of late
   Point last_;                         // of the last window; limit 0: there was none
   TimePoint confirmed_{};              // when the base was last measured
   Point before_lowering_;              // where the limit began to fall; limit 0: it does not fall
   Point before_probe_;                 // limit 0: there is no probe
-  double probe_latency_ = 0;           // before the last step of the probe
+  Point before_step_;                  // before the last step of the probe
   std::optional<CarefulSteps> steps_;  // since calls were dropped
 };
 

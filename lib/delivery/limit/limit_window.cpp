@@ -67,13 +67,17 @@ bool LimitWindow::due(std::uint32_t limit, TimePoint now) const {
   return age >= shortest && calls >= limit && (age >= long_enough || precise());
 }
 
+double LimitWindow::variation() const {
+  if (seconds_ <= 0) return 0;
+  const double least = sum_.worked < fewest_calls ? few_calls_vary : 0;
+  const double squares = squares_ * static_cast<double>(sum_.worked) / (seconds_ * seconds_);
+  return std::max(least, std::sqrt(std::max(0.0, squares - 1)));
+}
+
 double LimitWindow::noise() const {
   if (sum_.worked == 0) return 0;
   const auto calls = static_cast<double>(sum_.worked);
-  const double average = seconds_ / calls;
-  const double variance = std::max(0.0, squares_ / calls - average * average);
-  const double least = sum_.worked < fewest_calls ? few_calls_vary * average : 0;
-  return 2 * std::max(std::sqrt(variance), least) / std::sqrt(calls);
+  return 2 * variation() * seconds_ / (calls * std::sqrt(calls));
 }
 
 bool LimitWindow::precise() const {
@@ -83,8 +87,10 @@ bool LimitWindow::precise() const {
 LimitWindow::Sum LimitWindow::close(TimePoint now) {
   if (sum_.worked > 0) sum_.latency = seconds_ / static_cast<double>(sum_.worked);
   sum_.noise = noise();
+  sum_.variation = variation();
+  sum_.time = now - begun_;
   if (dropped() == 0)
-    sum_.throttled = sum_.timeouts = sum_.unavailable = 0;
+    sum_.throttled = sum_.timeouts = sum_.unavailable = 0, sum_.longest_timeout = 0;
   else if (dropped_seconds_ > 0)
     sum_.dropped_share = dropped_seconds_ / (dropped_seconds_ + seconds_);
   const Sum sum = sum_;

@@ -48,7 +48,9 @@ class LimitWindow {
     double latency = 0;  ///< average of the calls that worked; 0 if none did
     /// The average of another such window differs by less, if nothing has changed (two standard errors).
     double noise = 0;
+    double variation = 0;  ///< standard deviation of a call's latency, in shares of the average
     double longest_timeout = 0;
+    Duration time{};  ///< of the window
     /// Part of the calls' time that went to dropped calls. Refused calls are brief and come again at once, so
     /// their number says little about how many calls are too many.
     double dropped_share = 0;
@@ -71,6 +73,7 @@ class LimitWindow {
   bool stale(const EndedCalls& calls, TimePoint now) const;
   /// Dropped calls that show that there are too many.
   std::uint64_t dropped() const;
+  double variation() const;
   double noise() const;
   bool precise() const;
 

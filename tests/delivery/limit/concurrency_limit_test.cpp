@@ -1,9 +1,11 @@
 #include "delivery/limit/concurrency_limit.h"
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "catch.h"
-#include "delivery/limit/queueing_server.h"
+#include "delivery/limit/followed.h"
 
 using namespace laneway;
 using namespace laneway::delivery;
@@ -12,24 +14,6 @@ using namespace laneway::delivery::test;
 namespace {
 
 constexpr LimitBounds wide{2, 400};
-
-/// A server whose caller follows a limit.
-class Followed {
- public:
-  Followed(LimitKind kind, ServerModel model, std::uint32_t capacity, LimitBounds bounds = wide)
-      : limit(kind, bounds), server(model, capacity, limit.limit()) {
-    server.observe([this](const EndedCalls& calls, TimePoint now) { follow(limit.ended(calls, now)); });
-  }
-  void follow(const std::optional<LimitChange>& change) {
-    if (!change) return;
-    last = *change;
-    server.set_limit(change->to);
-  }
-
-  ConcurrencyLimit limit;
-  QueueingServer server;
-  LimitChange last;
-};
 
 /// The rate and the 99th percentile of the latency, as shares of the best fixed limit's and of the server's
 /// without a queue.
@@ -52,7 +36,7 @@ struct Steps {
 };
 
 void check_targets(LimitKind kind, const ServerModel& model, const Steps& steps = {}) {
-  Followed followed(kind, model, steps.capacities[0]);
+  Followed followed(kind, model, steps.capacities[0], wide);
   for (const auto capacity : steps.capacities) {
     followed.server.set_capacity(capacity);
     followed.server.run(steps.settling);
@@ -88,7 +72,7 @@ TEST_CASE("concurrency limit: each algorithm follows a server that refuses exces
 
 TEST_CASE("concurrency limit: aimd notices a queue only when calls time out") {
   const ServerModel model{.times = Times::varying, .timeout = milliseconds(500)};
-  Followed followed(LimitKind::aimd, model, 20);
+  Followed followed(LimitKind::aimd, model, 20, wide);
   followed.server.run(seconds(60));
   const auto shares = shares_of(followed.server.run(seconds(60)), model, 20);
   CHECK(followed.limit.limit() < 220);  // ten times the capacity: a queue of 450 ms
@@ -99,7 +83,7 @@ TEST_CASE("concurrency limit: aimd notices a queue only when calls time out") {
 TEST_CASE("concurrency limit: a downstream that becomes slower as a whole keeps its calls") {
   const auto kind = GENERATE(LimitKind::vegas, LimitKind::gradient);
   ServerModel model{.times = Times::varying};
-  Followed followed(kind, model, 100);
+  Followed followed(kind, model, 100, wide);
   followed.server.run(seconds(20));
   model.service = milliseconds(150);
   followed.server.set_service(model.service);
@@ -109,7 +93,7 @@ TEST_CASE("concurrency limit: a downstream that becomes slower as a whole keeps 
 
 TEST_CASE("concurrency limit: the limit does not drift upwards in an hour") {
   const auto kind = GENERATE(LimitKind::vegas, LimitKind::gradient);
-  Followed followed(kind, {.times = Times::varying}, 20);
+  Followed followed(kind, {.times = Times::varying}, 20, wide);
   followed.server.run(std::chrono::hours(1));
   CHECK(followed.limit.limit() <= 30);
   CHECK(followed.limit.base() < 0.06);
@@ -117,7 +101,7 @@ TEST_CASE("concurrency limit: the limit does not drift upwards in an hour") {
 
 TEST_CASE("concurrency limit: an unused limit does not rise") {
   const auto kind = GENERATE(LimitKind::aimd, LimitKind::vegas, LimitKind::gradient);
-  Followed followed(kind, {}, 100);
+  Followed followed(kind, {}, 100, wide);
   followed.server.set_demand(10);
   followed.server.run(seconds(60));
   CHECK(followed.limit.limit() <= 26);  // a rise ends when less than half is in use
@@ -158,13 +142,14 @@ TEST_CASE("concurrency limit: a few calls never change the limit, however long t
   CHECK(limit.limit() == 2);
 }
 
-TEST_CASE("concurrency limit: aimd rises by one at first, and falls by a tenth if a few calls time out") {
+TEST_CASE("concurrency limit: aimd rises by one at first, and falls by the share of calls that time out") {
   ConcurrencyLimit limit(LimitKind::aimd, {20, 1000});
+  limit.change({1, 1000}, TimePoint{});
   auto now = TimePoint{} + seconds(1);
-  const auto change_after = [&](bool some_fail) {
+  const auto next_change = [&] {
     std::optional<LimitChange> change;
     for (int i = 0; i < 10000 && !change; ++i) {
-      const bool fails = some_fail && i % 20 == 0;
+      const bool fails = limit.limit() >= 28 && i % 4 == 0;
       change = limit.ended(
           {.worked = !fails, .latency = milliseconds(50), .timeouts = fails, .in_flight = limit.limit()},
           now += milliseconds(5));
@@ -172,9 +157,14 @@ TEST_CASE("concurrency limit: aimd rises by one at first, and falls by a tenth i
     REQUIRE(change);
     return *change;
   };
-  const auto before = limit.limit();
-  for (std::uint32_t ups = 1; ups <= 8; ++ups) CHECK(change_after(false).to == before + ups);
-  CHECK(change_after(true).to == (before + 8) * 9 / 10);
+  for (std::uint32_t ups = 1; ups <= 8; ++ups) CHECK(next_change().to == 20 + ups);
+  const auto trial = next_change();
+  CHECK(trial.reason == LimitReason::probe);
+  CHECK(trial.to == 14);
+  const auto lowered = next_change();
+  CHECK(lowered.reason == LimitReason::timeout);
+  CHECK(lowered.from == 28);
+  CHECK(lowered.to == 28 * 3 / 4);
 }
 
 TEST_CASE("concurrency limit: a rare failure does not keep the limit from rising") {
@@ -193,13 +183,12 @@ TEST_CASE("concurrency limit: a backend that drops its calls lowers the limit on
   const auto parts = GENERATE(1, 2, 6);
   const auto dropping = GENERATE(1, 2, 5);
   if (dropping > parts) return;
-  ConcurrencyLimit limit(kind, {50, 100});
-  limit.change({1, 100}, TimePoint{});
+  ConcurrencyLimit limit(kind, {1, 100});
   const char names[6] = {};
   auto now = TimePoint{} + seconds(1);
-  for (int i = 0; i < 3000; ++i) {
+  for (int i = 0; i < 12000; ++i) {
     const int part = i % parts;
-    const bool fails = part < dropping && i / parts % 2 == 0;
+    const bool fails = limit.limit() > 10 && part < dropping && i / parts % 2 == 0;
     limit.ended({.worked = !fails,
                  .latency = fails ? milliseconds(500) : milliseconds(50),
                  .timeouts = fails,
@@ -209,7 +198,7 @@ TEST_CASE("concurrency limit: a backend that drops its calls lowers the limit on
   }
   INFO(dropping << " of " << parts << " drop calls");
   if (dropping * 2 > parts)
-    CHECK(limit.limit() < 10);
+    CHECK(limit.limit() <= 12);
   else
     CHECK(limit.limit() == 100);
 }
@@ -231,12 +220,43 @@ TEST_CASE("concurrency limit: each change has a reason") {
   CHECK(slower.words == "latency rose from 12 ms to 40 ms");
   CHECK(slower.reason == LimitReason::latency);
   const auto throttled =
-      change({.worked = 90, .latency = milliseconds(12), .throttled = 10, .in_flight = 50});
-  CHECK(throttled.words == "429 for 20 of 200 calls");
-  CHECK(throttled.to == throttled.from * 9 / 10);
+      change({.worked = 40, .latency = milliseconds(12), .throttled = 60, .in_flight = 50});
+  CHECK(throttled.words == "429 for 120 of 200 calls");
+  CHECK(throttled.to == throttled.from / 2);
   CHECK(change({.latency = milliseconds(12), .timeouts = 100}).words ==
         "no answer in time for 200 of 200 calls");
   CHECK(limit.breaker_opened(now)->words == "the breaker opened");
+}
+
+TEST_CASE("concurrency limit: the limit returns when fewer calls do not lower the share of dropped calls") {
+  ConcurrencyLimit limit(LimitKind::vegas, {40, 100});
+  limit.change({2, 100}, TimePoint{});
+  auto now = TimePoint{} + seconds(1);
+  std::vector<LimitChange> changes;
+  const EndedCalls some_fail{.worked = 90, .latency = milliseconds(50), .unavailable = 10, .in_flight = 100};
+  for (int i = 0; i < 200; ++i)
+    if (const auto change = limit.ended(some_fail, now += milliseconds(200))) changes.push_back(*change);
+  const auto trial = std::find_if(changes.begin(), changes.end(),
+                                  [](const LimitChange& one) { return one.reason == LimitReason::probe; });
+  REQUIRE(changes.end() - trial >= 2);
+  CHECK(trial->to == trial->from / 2);
+  const auto& back = *(trial + 1);
+  CHECK(back.reason == LimitReason::persistent);
+  CHECK(back.to == trial->from);
+  CHECK(back.words == "10 % of the calls fail, however few are made at once");
+  CHECK(limit.limit() == 100);
+}
+
+TEST_CASE("concurrency limit: an opening breaker ends a trial") {
+  ConcurrencyLimit limit(LimitKind::aimd, {40, 100});
+  limit.change({1, 100}, TimePoint{});
+  auto now = TimePoint{} + seconds(1);
+  const EndedCalls some_fail{.worked = 90, .latency = milliseconds(50), .unavailable = 10, .in_flight = 40};
+  while (limit.limit() > 20) limit.ended(some_fail, now += milliseconds(200));
+  CHECK(limit.breaker_opened(now)->to == 10);
+  for (int i = 0; i < 2; ++i)
+    limit.ended({.worked = 300, .latency = milliseconds(50), .in_flight = 10}, now += seconds(1));
+  CHECK(limit.limit() == 11);  // and not what it was before the trial
 }
 
 TEST_CASE("concurrency limit: dropped calls from before a change lower the limit once") {
@@ -244,7 +264,7 @@ TEST_CASE("concurrency limit: dropped calls from before a change lower the limit
   limit.change({1, 1000}, TimePoint{} + seconds(1));
   const EndedCalls late{.latency = seconds(5), .timeouts = 20, .in_flight = 100};
   auto now = TimePoint{} + seconds(1);
-  for (int i = 0; i < 40; ++i) limit.ended(late, now += milliseconds(100));
+  for (int i = 0; i < 90; ++i) limit.ended(late, now += milliseconds(100));
   CHECK(limit.limit() == 50);
 }
 

@@ -3,6 +3,9 @@
 The web service works on so many requests at once, 50 ms each or a fifth more or less, and queues the others, or refuses them, for an
 algorithm that looks at refusals alone. Fixed numbers of workers are measured first, at each capacity: half of it, for the latency
 without a queue, and about all of it, for the rate. One round: a run of an algorithm already lasts for minutes.
+
+At last the web service can take any number of requests, and one of its 25 instances is broken: it answers 503 at once. Fewer calls
+would not help, so the right limit is the highest one.
 """
 import contextlib
 import json
@@ -28,6 +31,7 @@ STEP = 45.0  # s at each capacity
 SETTLED = 20.0  # s after which all is measured
 SPAN = 5  # s: rates and latencies are looked at over so long, beginning at each second
 WARM, FIXED = 3.0, 8.0  # s before and of a measurement of a fixed number
+BROKEN, MAX_BROKEN, ANY = 0.04, 64, 1000  # share of 503s, most workers, a capacity that is never reached
 PATIENCE = 60.0
 
 
@@ -65,10 +69,10 @@ class Followed(NamedTuple):
 
 
 class WebService:
-    def __init__(self, bench, beyond):
+    def __init__(self, bench, beyond, failing):
         self.journal = bench.build_folder / "bench-adaptive.answers"
         command = [bench.build_folder / "integration/bench/http_server", "--delay", DELAY_MS, "--vary", VARY, "--capacity", CAPACITIES[0],
-                   "--journal", self.journal] + ["--refuse"] * (beyond == REFUSES)
+                   "--failing", failing, "--journal", self.journal] + ["--refuse"] * (beyond == REFUSES)
         self.process = subprocess.Popen([str(part) for part in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.url = f"http://127.0.0.1:{int(self.process.stdout.readline())}/orders"
 
@@ -131,9 +135,12 @@ class Service:
 
 
 @contextlib.contextmanager
-def running(bench, workers, beyond):
-    """The web service, which does `beyond` with what is too much, and the service; the answers are in the list afterwards."""
-    web, answers = WebService(bench, beyond), []
+def running(bench, workers, beyond, failing=0.0):
+    """The web service, which does `beyond` with what is too much, and the service; the answers are in the list afterwards.
+
+    `failing`: share of the requests that fail, however many there are.
+    """
+    web, answers = WebService(bench, beyond, failing), []
     try:
         service = Service(bench, web.url, workers)
         try:
@@ -194,6 +201,33 @@ def settled(fine):
     return 0.0 if not bad else None if bad[-1] == len(fine) - 1 else float(bad[-1] + 1)
 
 
+def broken(bench, workers, failing):
+    """The rate of the requests that are done, when the limit has settled, and the limit."""
+    limit = None
+    with running(bench, workers, QUEUES, failing) as (web, service, answers):
+        web.become(ANY)
+        time.sleep(SETTLED)
+        begin = web.become(ANY)
+        time.sleep(STEP - SETTLED)
+        end = web.become(ANY)
+        if isinstance(workers, dict):
+            limit = service.limit()["limit"]
+    rate = answers[0].between(begin, end).rate
+    note(bench, f"{failing:.0%} of 503, {workers}", rate=rate, limit=limit or workers * PARTITIONS)
+    return rate, limit
+
+
+def a_broken_instance(bench):
+    few, _ = broken(bench, 16 // PARTITIONS, BROKEN)
+    best, _ = broken(bench, MAX_BROKEN // PARTITIONS, BROKEN)
+    bench.row("4 % of 503, 16 fixed workers", f"{few:,.0f}/s", "", None)
+    bench.row(f"4 % of 503, {MAX_BROKEN} fixed workers", f"{best:,.0f}/s", "", None)
+    for algorithm in ("vegas", "aimd", "gradient"):
+        rate, limit = broken(bench, {"min": MIN, "max": MAX_BROKEN, "algorithm": algorithm}, BROKEN)
+        bench.row(f"4 % of 503, {algorithm}", f"{rate:,.0f}/s, {rate / best:.2f} x, limit {limit}", ">= 0.9 x", rate >= 0.9 * best,
+                  ratio=rate / best)
+
+
 def note(bench, case, **figures):
     bench.runs.append({"command": f"adaptive: {case}", **figures})
     print(f"  {case}: " + " ".join(f"{name}={'never' if value is None else format(value, '.4g')}" for name, value in figures.items()), flush=True)
@@ -219,3 +253,4 @@ def adaptive(bench):
             known = algorithm == "aimd" and beyond == QUEUES
             bench.row(f"{case}, p99", f"{step.p99:.2f} x, settled {in_words(step.latency_settled)}", "" if known else "<= 1.5 x, <= 20 s",
                       None if known else step.p99 <= 1.5 and within(step.latency_settled), ratio=step.p99)
+    a_broken_instance(bench)

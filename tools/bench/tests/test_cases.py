@@ -72,7 +72,7 @@ class SeemingServices:
 
 
 @contextlib.contextmanager
-def seeming_services(bench, workers, beyond):
+def seeming_services(bench, workers, beyond, failing=0.0):
     answers, services = [], SeemingServices()
     yield services, services, answers
     times = [second + 0.0005 * number for second in range(int(services.now)) for number in range(2000)]
