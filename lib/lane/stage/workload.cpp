@@ -294,7 +294,13 @@ void Workload::give_back_beyond(Duration left) {
 
 void Workload::give_back_pending() {
   for (const auto& pending : std::exchange(pending_, {}))
-    finish(*pending.batch, pending.batch->size - pending.begin, false);
+    give_back(*pending.batch, pending.begin, pending.batch->size, false);
+}
+
+/// These records have not begun, and are no processed ones.
+void Workload::give_back(WorkBatch& batch, std::uint32_t begin, std::uint32_t end, bool in_pool) {
+  for (auto i = begin; i < end; ++i) batch.size_in_bytes -= batch.items[i].record.size();
+  finish(batch, end - begin, in_pool);
 }
 
 void Workload::give_back_unbegun() {
@@ -306,7 +312,7 @@ void Workload::give_back_unbegun() {
 }
 
 void Workload::withdraw(std::uint32_t keep) {
-  for (const auto& range : pool_->withdraw(keep)) finish(batch_of(range), range.count());
+  for (const auto& range : pool_->withdraw(keep)) give_back(batch_of(range), range.begin, range.end, true);
 }
 
 void Workload::cancel() {
