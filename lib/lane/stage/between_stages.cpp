@@ -74,7 +74,8 @@ constexpr std::string_view gathered_before = "gathered/";
 
 /// Whether the sub-jobs come from the same split of the record, by what is in front of their ids.
 bool from_split(std::string_view id, std::uint32_t gathered) {
-  for (; id.starts_with(gathered_before); --gathered) {
+  // A user's sub-job with that name has two slashes behind it (name_parts).
+  for (; id.starts_with(gathered_before) && !id.substr(gathered_before.size()).starts_with('/'); --gathered) {
     if (gathered == 0) return false;
     id.remove_prefix(gathered_before.size());
   }
@@ -84,6 +85,7 @@ bool from_split(std::string_view id, std::uint32_t gathered) {
 void name_parts(Parts& parts, const handler::Progress& split) {
   std::string path;
   if (!split.part.empty()) path = split.part + '/';
+  if (path.ends_with(gathered_before)) path += '/';
   for (std::uint32_t i = 0; split.part.empty() && i < split.gathered; ++i) path += gathered_before;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     auto& id = parts[i].id;

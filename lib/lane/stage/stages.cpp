@@ -144,7 +144,10 @@ void Stages::go_on(std::size_t next, handler::Item done) {
   auto& of_results = gatherer < 0 ? of_whole : places_[static_cast<std::size_t>(gatherer)].gathering_bytes;
   std::vector<handler::Item> items;
   const auto event = lane::pass_on(done, gatherer, {of_whole, of_results}, items);
-  if (after(RecordState::running, event).commits) return end(std::move(done));
+  if (after(RecordState::running, event).commits) {
+    lane_.stats.outcomes[static_cast<std::size_t>(handler::OutcomeLabel::success)].add(1);
+    return end(std::move(done));
+  }
   for (auto& item : items) {
     passed_bytes_ += memory_of(item);
     all_[next]->take(std::move(item), now_);

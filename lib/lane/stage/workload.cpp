@@ -234,7 +234,7 @@ void Workload::wait_behind_key(std::uint64_t key, std::span<handler::Item> items
 
 void Workload::take_back(const WorkBatch& batch, std::uint64_t key, std::vector<handler::Item> items) {
   if (gives_back_)
-    for (auto& item : items) leave_rest(std::move(item), *batch.line);
+    for (auto& item : items) leave_rest(item, *batch.line);
   if (gives_back_ || items.empty()) return;
   if (batch.sequential)
     wait_behind_key(key, items);
@@ -302,16 +302,21 @@ void Workload::give_back_beyond(Duration left) {
 }
 
 void Workload::give_back_pending() {
-  for (const auto& pending : std::exchange(pending_, {})) {
-    auto& items = pending.batch->items;
-    for (auto i = pending.begin; i < pending.batch->size; ++i)
-      leave_rest(std::move(items[i]), *pending.batch->line);
-    finish(*pending.batch, pending.batch->size - pending.begin, false);
+  for (const auto& pending : std::exchange(pending_, {}))
+    give_back(*pending.batch, pending.begin, pending.batch->size, false);
+}
+
+/// These records have not begun, and are no processed ones.
+void Workload::give_back(WorkBatch& batch, std::uint32_t begin, std::uint32_t end, bool in_pool) {
+  for (auto i = begin; i < end; ++i) {
+    batch.size_in_bytes -= batch.items[i].record.size();
+    leave_rest(batch.items[i], *batch.line);
   }
+  finish(batch, end - begin, in_pool);
 }
 
 /// A drain gives back the record.
-void Workload::leave_rest(handler::Item item, Line& line) {
+void Workload::leave_rest(handler::Item& item, Line& line) {
   if (rest_ == nullptr || !drains_ || cancelled_) return;
   if (item.route() == handler::Route::work && item.progress && item.progress->gathering)
     rest_->emplace_back(&line, std::move(item));
@@ -326,11 +331,7 @@ void Workload::give_back_unbegun() {
 }
 
 void Workload::withdraw(std::uint32_t keep) {
-  for (const auto& range : pool_->withdraw(keep)) {
-    auto& batch = batch_of(range);
-    for (auto i = range.begin; i < range.end; ++i) leave_rest(std::move(batch.items[i]), *batch.line);
-    finish(batch, range.count());
-  }
+  for (const auto& range : pool_->withdraw(keep)) give_back(batch_of(range), range.begin, range.end, true);
 }
 
 void Workload::cancel() {

@@ -190,10 +190,11 @@ class Workload {
   std::size_t measured_slice() const;
   void let_go(const std::vector<handler::Item>& items);
   void give_back_pending();
+  void give_back(WorkBatch& batch, std::uint32_t begin, std::uint32_t end, bool in_pool);
   void give_back_beyond(Duration left);
   void give_back_unbegun();
   void withdraw(std::uint32_t keep);
-  void leave_rest(handler::Item item, Line& line);
+  void leave_rest(handler::Item& item, Line& line);
   void report_stuck(const pool::Range& job) const;
 
   Line& line_;

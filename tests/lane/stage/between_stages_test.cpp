@@ -40,6 +40,38 @@ TEST_CASE("a sub-job that comes back is split into its own sub-jobs again") {
   CHECK(last.parts() == expected);
 }
 
+TEST_CASE("a sub-job of a sub-job with the name gathered comes back alone") {
+  ScriptedHandler split([](const auto&) { return results({"gathered", "b"}); });
+  ScriptedHandler again([](const auto&) { return results({"x", "y"}); });
+  ScriptedHandler last;
+  PooledLane test;
+  test.add_pool("split", split);
+  test.add_pool("again", again);
+  test.add_pool("last", last);
+  test.in_a_chain();
+  const auto [wanted, expected] = GENERATE(table<std::string, std::vector<std::string>>(
+      {{"gathered", {"gathered//x", "gathered//y"}}, {"gathered//x", {"gathered//x"}}}));
+  test.partition.headers = {{"laneway-part", wanted}};
+  test.partition.add_run(0, 1);
+  test.begin();
+  CHECK(test.until_committed(1));
+  CHECK(last.parts() == expected);
+}
+
+TEST_CASE("a record for which nothing is left to do is a success") {
+  ScriptedHandler none([](const auto&) { return results({}); });
+  ScriptedHandler last;
+  PooledLane test;
+  test.add_pool("none", none);
+  test.add_pool("last", last);
+  test.in_a_chain();
+  test.partition.add_run(0, 3);
+  test.begin();
+  CHECK(test.until_committed(3));
+  CHECK(last.count() == 0);
+  CHECK(test.lane->stats().outcomes[static_cast<std::size_t>(handler::OutcomeLabel::success)].get() == 3);
+}
+
 TEST_CASE("a skip of a record skips all of its running sub-jobs") {
   ScriptedHandler split([](const auto&) { return results({"a", "b", "c"}); });
   LettersLane test;

@@ -212,6 +212,18 @@ TEST_CASE_METHOD(StageWithLines,
   CHECK(line->begin(2, now) == 1);
 }
 
+TEST_CASE_METHOD(StageWithLines, "a place that no record has taken is given back") {
+  const auto acme = subscriber();
+  const auto line = make(acme);
+  CHECK(line->begin_failed(now));
+  line->leave_failed(now);
+  CHECK(acme->places.running() == 0);
+  CHECK(line->begin(2, now) == 2);
+  line->entered(1);
+  line->give_back();
+  CHECK(acme->places.running() == 1);
+}
+
 TEST_CASE_METHOD(StageWithLines,
                  "records that come back take places of their subscriber, even if none is free") {
   const auto acme = subscriber();

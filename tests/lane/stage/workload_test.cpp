@@ -366,3 +366,18 @@ TEST_CASE("the measured time of a record is passed on to the lanes that share th
   CHECK(test.downstream.service_time() > Duration::zero());
   CHECK(test.downstream.service_time() == test.workload->service_time());
 }
+
+TEST_CASE_METHOD(OneStage, "records that are given back are no processed bytes") {
+  begin();
+  add(0, 3);
+  REQUIRE(submit());
+  add(3, 2);
+  workload->drain(false, Duration::zero());
+  handler.answer({handler::Outcome::done()});
+  std::vector<handler::Finished> finished;
+  workload->collect(finished);
+  REQUIRE(finished.size() == 1);
+  workload->finish(batch_of(finished.front().claim.range), 1);
+  CHECK(workload->drained());
+  CHECK(stats.processed_bytes.get() == 100);
+}
