@@ -24,8 +24,13 @@ namespace laneway::lane {
 
 class KeyedLimit {
  public:
-  KeyedLimit(std::string text, std::string name, const DownstreamRules& rules, const config::Each& each)
-      : downstream(std::move(name), rules), rate(each.rate), text_(std::move(text)), most_(each.workers) {}
+  /// `pool`: for messages, as `name`.
+  KeyedLimit(std::string text, std::string name, const DownstreamRules& rules, const config::Each& each,
+             std::string pool = {})
+      : downstream(std::move(name), rules, Downstream::Calls::of_subscriber, std::move(pool)),
+        rate(each.rate),
+        text_(std::move(text)),
+        most_(each.workers) {}
 
   const std::string& text() const { return text_; }
   void set_most(std::uint32_t workers) { most_.store(workers, std::memory_order_relaxed); }
@@ -46,6 +51,23 @@ class KeyedLimit {
   void end(std::uint32_t records) { running_.fetch_sub(records, std::memory_order_relaxed); }
   /// Records that were given to the pool and are not answered.
   std::uint32_t running() const { return running_.load(std::memory_order_relaxed); }
+  /// The most that may run at once; 0: no limit.
+  std::uint32_t most() const { return most_.load(std::memory_order_relaxed); }
+
+  /// Records that wait in the lanes.
+  struct Waiting {
+    std::uint64_t first = 0;  ///< for their first attempt
+    std::uint64_t next = 0;   ///< for their next attempt
+  };
+  /// As the lanes have last noted.
+  Waiting waiting() const {
+    return {first_.load(std::memory_order_relaxed), next_.load(std::memory_order_relaxed)};
+  }
+  /// A lane had `before` of these, and has `now`.
+  void note_waiting(const Waiting& before, const Waiting& now) {
+    first_.fetch_add(now.first - before.first, std::memory_order_relaxed);
+    next_.fetch_add(now.next - before.next, std::memory_order_relaxed);
+  }
 
   Downstream downstream;
   RateLimiter rate;
@@ -54,6 +76,8 @@ class KeyedLimit {
   const std::string text_;
   std::atomic<std::uint32_t> most_;
   std::atomic<std::uint32_t> running_{0};
+  std::atomic<std::uint64_t> first_{0};  // of Waiting
+  std::atomic<std::uint64_t> next_{0};
 };
 
 class KeyedLimits {
