@@ -18,7 +18,15 @@ Line::Line(const LaneContext& lane, const StageContext& stage, std::shared_ptr<K
 }
 
 Line::~Line() {
-  if (subscriber_) subscriber_->end(running_);
+  if (!subscriber_) return;
+  subscriber_->end(running_);
+  subscriber_->note_waiting(noted_, {});
+}
+
+void Line::note_waiting() {
+  if (!subscriber_) return;
+  const KeyedLimit::Waiting waiting{backlog_.size(), attempts_.waiting().size()};
+  subscriber_->note_waiting(std::exchange(noted_, waiting), waiting);
 }
 
 HoldBits Line::blocked_by() {

@@ -36,6 +36,8 @@ class Line {
   AdaptiveLimit* adaptive() const { return subscriber_ ? nullptr : stage_.adaptive; }
   Attempts& attempts() { return attempts_; }
   const KeyedLimit* subscriber() const { return subscriber_.get(); }
+  /// For the status of the subscriber.
+  void note_waiting();
 
   /// Records that the breaker has not let begin are tried first; without such records, new ones are taken.
   bool breaker_holds() const { return !downstream().closed() && attempts_.waiting().fresh() > 0; }
@@ -84,6 +86,7 @@ class Line {
   std::uint64_t bytes_ = 0;
   std::uint32_t reserved_ = 0;  // of the subscriber's places, by begin()
   std::uint32_t running_ = 0;   // the same, with the records in the pool
+  KeyedLimit::Waiting noted_;   // by note_waiting()
 };
 
 }  // namespace laneway::lane

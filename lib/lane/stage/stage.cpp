@@ -189,6 +189,23 @@ void Stage::tick(TimePoint now) {
     line->attempts().tick(now);
     if (context_.each != nullptr) give_up_waiting(*line, now);
   }
+  note_waiting();
+}
+
+void Stage::note_waiting() {
+  std::uint64_t attempts = 0, for_those_out = 0;
+  std::uint32_t out = 0;
+  for (const auto& line : lines_) {
+    line->note_waiting();
+    attempts += line->attempts().waiting().size();
+    if (line->subscriber() == nullptr || line->downstream().closed()) continue;
+    const auto waiting = line->attempts().waiting().size() + line->backlog().size();
+    for_those_out += waiting;
+    if (waiting > 0) ++out;
+  }
+  waiting_attempts_.set(attempts);
+  subscribers_out_.set(out);
+  waiting_for_them_.set(for_those_out);
 }
 
 /// A record that its subscriber has not taken for too long must not hold back those of the others.
@@ -247,6 +264,9 @@ PoolView Stage::view() const {
   view.pool = pool.snapshot();
   view.limits = pool.limits();
   view.waiting = waiting();
+  view.waiting_attempts = waiting_attempts_.get();
+  view.subscribers_out = subscribers_out_.get();
+  view.waiting_for_them = waiting_for_them_.get();
   for (const auto& work : works_) add_attempts(view, work->workload.pool());
   if (works_.size() == 1) return view;
   const auto retries = failed().pool().snapshot();
