@@ -232,6 +232,8 @@ PoolRow pool_row(const Json& pool) {
                                                      number(number_of(subscribers, "known"), 3)
                                                : "-",
                        7);
+  const auto* breaker = delivery::find_breaker_state(row.state);
+  row.out = breaker != nullptr && breaker->number > 0;
   row.trouble = pool.value("trouble", "");
   if (subscribers.is_object())
     for (const auto& one : subscribers.value("worst", Json::array()))
@@ -245,6 +247,7 @@ std::vector<PoolRow> pool_rows(const Json& status) {
   std::vector<PoolRow> rows;
   for (const auto& pool : status.value("pools", Json::array())) rows.push_back(pool_row(pool));
   std::stable_partition(rows.begin(), rows.end(), [](const PoolRow& row) { return !row.trouble.empty(); });
+  std::stable_partition(rows.begin(), rows.end(), [](const PoolRow& row) { return row.out; });
   return rows;
 }
 

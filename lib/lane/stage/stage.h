@@ -43,7 +43,7 @@ struct PoolView {
   std::uint64_t done = 0;              ///< attempts that have ended, since the assignment
   std::uint64_t waiting_attempts = 0;  ///< records that wait for their next attempt, as of the last tick
   std::uint32_t subscribers_out = 0;   ///< whose records wait here, as of the last tick
-  std::uint64_t waiting_for_them = 0;  ///< so many records, likewise
+  std::uint64_t waiting_for_them = 0;  ///< their records that wait here, likewise
   std::uint32_t retries_queued = 0;    ///< in the pool of failed records
   std::uint32_t retries_running = 0;
   Duration work{};  ///< of these attempts, added up

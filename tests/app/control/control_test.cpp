@@ -50,8 +50,8 @@ TEST_CASE("named pools have a table of their own above the lanes") {
   const auto table = lines(json);
   REQUIRE(table.size() == 8);
   CHECK(table[2] == "pool           breaker       running queued waiting retries oldest rec/s     out");
-  CHECK(table[3] == "critical       closed          31/64      7 123456k       2   12 s  99.5       -");
-  CHECK(table[4] == "deliver        open             0/16      0       0       0    0 s   0.0    2/40");
+  CHECK(table[3] == "deliver        open             0/16      0       0       0    0 s   0.0    2/40");
+  CHECK(table[4] == "critical       closed          31/64      7 123456k       2   12 s  99.5       -");
   CHECK(table[5].empty());
   CHECK(table[6].starts_with("lane "));
 }
