@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <tuple>
 
 #include "app/cli/terminal.h"
 #include "config/text.h"
+#include "delivery/failure/breaker_state.h"
 #include "lane/state/hold_reasons.h"
 
 namespace laneway::control {
@@ -32,8 +34,17 @@ std::string number(std::int64_t value, std::size_t width) {
   return "?";
 }
 
+std::string column(std::int64_t value, std::size_t width) { return right(number(value, width), width) + ' '; }
+
 std::string column(const Json& object, const char* field, std::size_t width) {
-  return right(number(number_of(object, field), width), width) + ' ';
+  return column(number_of(object, field), width);
+}
+
+/// Of fields that a service without named pools, or of another version, may not have.
+std::string sum_column(const Json& object, std::initializer_list<const char*> fields, std::size_t width) {
+  std::int64_t sum = 0;
+  for (const auto* field : fields) sum += std::max<std::int64_t>(number_of(object, field), 0);
+  return column(sum, width);
 }
 
 /// Of the field, which a service of another version may not have.
@@ -67,17 +78,31 @@ bool is_breaker(const Json& reason) {
 /// The reason of an outage stands above the table, and is not repeated for each lane.
 struct Outage {
   bool now = false;
-  std::string reason;
+  std::set<std::string> reasons;  // of each downstream that is out
 
   bool has(const Json& lane, const std::string& error) const {
     const auto held = lane.value("hold_reasons", Json::array());
-    return now && (error == reason || std::any_of(held.begin(), held.end(), is_breaker));
+    return now && (reasons.contains(error) || std::any_of(held.begin(), held.end(), is_breaker));
+  }
+  void add(const Json& breaker) {
+    if (!breaker.is_object() || breaker.value("since", Json()).is_null()) return;
+    now = true;
+    reasons.insert(breaker.value("reason", ""));
   }
 };
 
-Outage outage_of(const Json& breaker) {
-  if (!breaker.is_object() || breaker.value("since", Json()).is_null()) return {};
-  return {true, breaker.value("reason", "")};
+Outage outage_of(const Json& status) {
+  Outage outage;
+  outage.add(status.at("breaker"));
+  for (const auto& pool : status.value("pools", Json::array())) outage.add(pool.value("breaker", Json()));
+  return outage;
+}
+
+/// "the pool acme is out: 12 records of this lane wait"
+std::string pools_text(const Json& lane) {
+  std::vector<std::string> texts;
+  for (const auto& pool : lane.value("pools_out", Json::array())) texts.push_back(pool.value("text", ""));
+  return config::join(texts, "; ");
 }
 
 /// Without the command of an operator, which is the lane's state and no hold of its own.
@@ -112,7 +137,8 @@ std::string suspended_text(const Json& lane) {
 
 std::string detail_of(const Json& lane, const std::string& name, const Outage& outage) {
   std::vector<std::string> parts;
-  for (auto part : {suspended_text(lane), held_text(lane, outage), oldest_text(lane, name, outage)})
+  for (auto part :
+       {suspended_text(lane), held_text(lane, outage), pools_text(lane), oldest_text(lane, name, outage)})
     if (!part.empty()) parts.push_back(std::move(part));
   if (const auto silent = silent_seconds(lane); silent > 0)
     parts.push_back("silent for " + cli::age_text(static_cast<std::int64_t>(silent * 1000)) +
@@ -157,7 +183,8 @@ Trouble trouble_of(const Json& lane, const Row& row, const std::set<Partition>& 
   const auto& oldest = lane.at("oldest");
   const bool failed = !oldest.is_null() && oldest.contains("error");
   if (row.state == "blocked") return Trouble::blocked;
-  return failed && oldest.value("age_seconds", 0.0) >= long_blocked ? Trouble::blocked : Trouble::none;
+  if (failed && oldest.value("age_seconds", 0.0) >= long_blocked) return Trouble::blocked;
+  return lane.value("pools_out", Json::array()).empty() ? Trouble::none : Trouble::pool_out;
 }
 
 std::string age_of(const Json& oldest) {
@@ -173,12 +200,21 @@ Row row_of(const Json& lane, const std::set<Partition>& not_ready, const Outage&
   row.trouble = trouble_of(lane, row, not_ready);
   row.lag = number_of(lane, "lag");
   row.numbers = column(lane, "lag", 5) + column(lane, "in_flight", 7) + column(lane, "queued", 6) +
-                column(lane, "waiting_retries", 7) + right(age_of(lane.at("oldest")), 6) + ' ' +
-                column(lane, "finished_beyond_commit", 6) + rate(lane, "rate", 5) + ' ' +
-                rate(lane, "dead_letter_rate", 6);
+                sum_column(lane, {"waiting_retries", "waiting_for_pools"}, 7) +
+                right(age_of(lane.at("oldest")), 6) + ' ' + column(lane, "finished_beyond_commit", 6) +
+                rate(lane, "rate", 5) + ' ' + rate(lane, "dead_letter_rate", 6);
   row.detail = detail_of(lane, row.name, outage);
   row.failures = failures_of(lane, row.name, outage);
   return row;
+}
+
+/// "send: acme (open, 1 running, 12 waiting): out since 14:02:11Z"
+std::string subscriber_text(const Json& one, const std::string& pool) {
+  const auto* state = delivery::find_breaker_state(one.value("state", ""));
+  return pool + ": " + one.value("name", "") + " (" +
+         (state == nullptr ? "" : std::string(state->words) + ", ") +
+         std::to_string(number_of(one, "running")) + " running, " +
+         std::to_string(number_of(one, "waiting")) + " waiting): " + one.value("text", "");
 }
 
 PoolRow pool_row(const Json& pool) {
@@ -188,14 +224,20 @@ PoolRow pool_row(const Json& pool) {
     row.state = breaker.value("state", "");
   const auto running = number(number_of(pool, "running"), 5) + '/' + number(number_of(pool, "workers"), 5);
   const auto oldest = static_cast<std::int64_t>(pool.value("oldest_seconds", 0.0) * 1000);
-  row.numbers = right(running, 11) + ' ' + column(pool, "queued", 6) + column(pool, "waiting", 7) +
-                column(pool, "retries", 7) + right(cli::age_text(oldest), 6) + ' ' + rate(pool, "rate", 5) +
-                ' ';
+  row.numbers = right(running, 11) + ' ' + column(pool, "queued", 6) +
+                sum_column(pool, {"waiting", "waiting_retries"}, 7) + column(pool, "retries", 7) +
+                right(cli::age_text(oldest), 6) + ' ' + rate(pool, "rate", 5) + ' ';
   const auto subscribers = pool.value("subscribers", Json());
   row.numbers += right(subscribers.is_object() ? number(number_of(subscribers, "out"), 3) + '/' +
                                                      number(number_of(subscribers, "known"), 3)
                                                : "-",
                        7);
+  const auto* breaker = delivery::find_breaker_state(row.state);
+  row.out = breaker != nullptr && breaker->number > 0;
+  row.trouble = pool.value("trouble", "");
+  if (subscribers.is_object())
+    for (const auto& one : subscribers.value("worst", Json::array()))
+      row.subscribers.push_back(subscriber_text(one, row.name));
   return row;
 }
 
@@ -204,6 +246,8 @@ PoolRow pool_row(const Json& pool) {
 std::vector<PoolRow> pool_rows(const Json& status) {
   std::vector<PoolRow> rows;
   for (const auto& pool : status.value("pools", Json::array())) rows.push_back(pool_row(pool));
+  std::stable_partition(rows.begin(), rows.end(), [](const PoolRow& row) { return !row.trouble.empty(); });
+  std::stable_partition(rows.begin(), rows.end(), [](const PoolRow& row) { return row.out; });
   return rows;
 }
 
@@ -218,7 +262,7 @@ std::vector<Row> sorted_rows(const Json& status) {
     if (reason.contains("topic"))
       not_ready.emplace(reason.at("topic").get<std::string>(), number_of(reason, "partition"));
   std::vector<Row> rows;
-  const auto outage = outage_of(status.at("breaker"));
+  const auto outage = outage_of(status);
   for (const auto& lane : status.at("lanes")) rows.push_back(row_of(lane, not_ready, outage));
   std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
     return std::tie(b.trouble, a.partition) < std::tie(a.trouble, b.partition);

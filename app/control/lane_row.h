@@ -13,6 +13,7 @@ namespace laneway::control {
 /// moment.
 enum class Trouble : std::uint8_t {
   none,
+  pool_out,  // a pool, or a subscriber, is out for which records of the lane wait
   suspended,
   blocked,    // the commits are blocked, or the oldest record has failed and is old
   not_ready,  // a reason of the readiness is about the lane
@@ -41,10 +42,14 @@ struct PoolRow {
   std::string name;
   std::string state;    ///< of the breaker
   std::string numbers;  ///< of the columns of pool_columns: "31/64" are of its workers, "2/40" subscribers
+  bool out = false;     ///< the breaker is not closed
+  std::string trouble;  ///< in words; empty if there is none
+  /// Its subscribers in trouble, the worst first, as far as the status has them: a line each.
+  std::vector<std::string> subscribers;
 };
 inline constexpr const char* pool_columns =
     "breaker       running queued waiting retries oldest rec/s     out";
-/// The named pools, in their order; empty without named pools.
+/// The named pools, those that are out first, then those in other trouble; empty without named pools.
 std::vector<PoolRow> pool_rows(const nlohmann::json& status);
 
 /// A number of the status; -1 if it is null or missing.

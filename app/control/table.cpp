@@ -1,6 +1,7 @@
 #include "app/control/table.h"
 
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
@@ -23,6 +24,8 @@ constexpr std::size_t least_lane_width = 14;
 constexpr std::size_t other_columns = 66;  // the width of the table beside the lane
 constexpr std::size_t most_details = 6;
 constexpr std::size_t most_failures = 3;
+constexpr std::size_t most_pool_troubles = 3;
+constexpr std::size_t most_subscribers = 4;
 constexpr std::size_t most_advice = 3;
 constexpr std::size_t most_lines = 6;       // of one reason
 constexpr std::size_t most_lane_lines = 2;  // about one lane, below the table
@@ -71,9 +74,12 @@ void cut(std::vector<std::string>& lines, std::size_t most, const char* what, co
   lines.push_back("and " + std::to_string(more) + " more " + what + " (--json)\n");
 }
 
-/// How calls fail, while most of them work. In an outage, a reason of the readiness has it.
-std::string downstream_of(const Json& breaker, const TableStyle& style) {
-  if (!breaker.is_object() || !breaker.value("since", Json()).is_null()) return "";
+/// How calls fail, while most of them work. In an outage, a reason of the readiness has it; of named pools,
+/// the lines below the table.
+std::string downstream_of(const Json& status, const TableStyle& style) {
+  const auto& breaker = status.at("breaker");
+  if (status.contains("pools") || !breaker.is_object() || !breaker.value("since", Json()).is_null())
+    return "";
   const auto failures = breaker.value("failures", "");
   return failures.empty()
              ? ""
@@ -110,8 +116,7 @@ std::vector<std::string> heading(const Json& status, std::size_t lane_width, con
   for (const auto& reason : status.at("reasons"))
     lines.push_back(
         coloured(wrapped("NOT READY: " + reason.at("text").get<std::string>(), style), "\033[31m", style));
-  if (auto words = downstream_of(status.at("breaker"), style); !words.empty())
-    lines.push_back(std::move(words));
+  if (auto words = downstream_of(status, style); !words.empty()) lines.push_back(std::move(words));
   if (lines.size() > 1 + most_details) cut(lines, most_details, "reasons", style);
   for (auto& limit : limits_of(status, style)) lines.push_back(std::move(limit));
   lines.emplace_back("\n");
@@ -143,9 +148,13 @@ struct Details {
   }
 };
 
-/// The lanes' troubles and failures, and the advice.
+/// The troubles of the pools and of their subscribers, the lanes' troubles and failures, and the advice.
 Details details_of(const Json& status, const std::vector<Row>& rows, const TableStyle& style) {
-  std::vector<std::string> troubles, failures, advice;
+  std::vector<std::string> pools, subscribers, troubles, failures, advice;
+  for (auto& pool : pool_rows(status)) {
+    if (!pool.trouble.empty()) pools.push_back("the pool " + pool.name + ": " + pool.trouble);
+    std::move(pool.subscribers.begin(), pool.subscribers.end(), std::back_inserter(subscribers));
+  }
   for (const auto& row : rows) {
     if (!row.detail.empty()) troubles.push_back(row.detail);
     if (!row.failures.empty()) failures.push_back(row.failures);
@@ -153,6 +162,8 @@ Details details_of(const Json& status, const std::vector<Row>& rows, const Table
   for (const auto& text : status.value("advice", Json::array()))
     advice.push_back("advice: " + text.get<std::string>());
   Details details;
+  details.add(pools, most_pool_troubles, most_lane_lines, style);
+  details.add(subscribers, most_subscribers, most_lane_lines, style);
   details.add(troubles, most_details, most_lane_lines, style);
   details.add(failures, most_failures, most_lane_lines, style);
   details.add(advice, most_advice, most_lines, style);

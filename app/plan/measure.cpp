@@ -28,7 +28,8 @@ Reading::Lane lane_of(const Json& json) {
   lane.work = from_seconds(json.at("work_seconds").get<double>());
   lane.lag = json.at("lag").is_null() ? 0 : json.at("lag").get<std::int64_t>();
   const auto running = json.at("in_flight").get<std::uint64_t>();
-  lane.taken = running + json.at("queued").get<std::uint64_t>();
+  lane.taken =
+      running + json.at("queued").get<std::uint64_t>() + json.value("waiting_for_pools", std::uint64_t{0});
   const auto workers = json.value("workers", std::uint64_t{0});
   lane.all_busy = workers > 0 && running >= workers;
   lane.held = json.value("held_by", "");

@@ -102,7 +102,7 @@ std::string outage_in_words(const DownstreamStatus& downstream, std::int64_t now
   const bool of_pool = !downstream.pool.empty();
   std::string text = "the downstream " + downstream.name +
                      (of_pool ? " of the pool " + downstream.pool : std::string()) + ' ' + how +
-                     (of_pool ? "; the pool has been held" : "; the lanes have been held");
+                     (of_pool ? "; its records have waited" : "; the lanes have been held");
   if (const auto since = out_since_ms(downstream, now_ms)) text += " since " + utc_clock(*since, now_ms);
   if (downstream.state == delivery::Breaker::State::half_open) text += "; a few calls probe the downstream";
   text += "; no record is given up meanwhile";

@@ -30,7 +30,7 @@ struct LaneView {
   std::int64_t lag = -1;              ///< records that are not finished; -1 if not known
   std::uint64_t finished_beyond = 0;  ///< finished records above the oldest one that is not finished
   std::uint32_t queued = 0;           ///< also those that wait in the lane for a named pool
-  std::uint32_t queued_in_pools = 0;  ///< without those
+  std::uint32_t queued_in_pools = 0;  ///< without those, so at most queue_capacity
   std::uint32_t queue_capacity = 0;
   std::uint32_t in_flight = 0;
   std::uint32_t workers = 0;  ///< the most that may run
@@ -80,8 +80,8 @@ struct LaneView {
   /// The same for the downstream of a named pool.
   bool waits_for(const std::string& pool) const {
     return std::any_of(pools.begin(), pools.end(), [&](const lane::PoolView& view) {
-      return view.name == pool && view.waiting + view.pool.queued + view.pool.in_flight +
-                                          view.retries_queued + view.retries_running >
+      return view.name == pool && view.waiting + view.waiting_attempts + view.pool.queued +
+                                          view.pool.in_flight + view.retries_queued + view.retries_running >
                                       0;
     });
   }

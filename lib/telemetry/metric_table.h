@@ -166,7 +166,8 @@ inline constexpr MetricInfo metric_table[] = {
      "is "
      "out or cannot keep up; a record counts each time."},
     {"breaker_state", MetricType::gauge, "0, 1 or 2", "downstream", Across::no_partitions,
-     "0: closed, calls go through; 1: half open, a few calls probe the downstream; 2: open, lanes are held. "
+     "0: closed, calls go through; 1: half open, a few calls probe the downstream; 2: open, its records "
+     "wait. "
      "0 while no record waits."},
     {"downstream_pace", MetricType::gauge, "records/s", "downstream", Across::no_partitions,
      "Records that begin per second after the downstream has answered HTTP 429 (too many requests); 0: no "

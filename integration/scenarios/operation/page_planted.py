@@ -30,6 +30,20 @@ def status(*lanes, **changes):
         "lanes": lanes, **changes})
 
 
+def pool(name, state="closed", **changes):
+    """A named pool whose numbers are all different."""
+    out = state != "closed"
+    return {"name": name, "then": "", "helped_by": [], "running": 3, "workers": 16, "total": 0, "queued": 12, "queue_capacity": 512,
+            "waiting": 1000, "waiting_retries": 10, "retries": 2, "borrowed": 0, "stuck": 0, "oldest_seconds": 7.0, "rate": 13.4,
+            "trouble": "out since 14:02:11Z: its records wait" if out else "",
+            "breaker": {"downstream": f"{name}:443", "state": state, "reason": "refused" if out else "",
+                        "since": "2026-01-02T14:02:11.007Z" if out else None, "failures": ""}, **changes}
+
+
+def subscriber(name, state="closed", **changes):
+    return {"name": name, "state": state, "running": 1, "most": 4, "waiting": 12, "text": f"why {name}", **changes}
+
+
 def history(samples, events=(), started=1, complete=True, last=None):
     """`samples`: (seconds ago, {column: value}). `events`: (id, seconds ago, level, text)."""
     now = int(time.time() * 1000)
@@ -66,9 +80,9 @@ EVENTS = [
 ]
 
 
-def cells(browser, name):
-    return browser.evaluate(f"""Object.fromEntries([...[...document.querySelectorAll("tr.lane")]
-        .find((row) => row.querySelector(".lane-name").textContent === {json.dumps(name)})
+def cells(browser, name, table="lane"):
+    return browser.evaluate(f"""Object.fromEntries([...[...document.querySelectorAll("#{table}-table tr.entry")]
+        .find((row) => row.querySelector(".row-name").textContent === {json.dumps(name)})
         .querySelectorAll("td[data-label]")].map((cell) => [cell.dataset.label, cell.innerText.trim()]))""")
 
 
@@ -77,8 +91,13 @@ def figures(browser):
         .map((one) => [one.querySelector("dt").textContent, one.querySelector("dd").textContent]))""")
 
 
-def order(browser):
-    return browser.evaluate("[...document.querySelectorAll('#lane-table .lane-name')].map((name) => name.textContent)")
+def order(browser, table="lane"):
+    return browser.evaluate(f"[...document.querySelectorAll('#{table}-table tbody .row-name')].map((name) => name.textContent)")
+
+
+def states(browser, table="lane"):
+    """The words in the column of the state, with the classes that colour them."""
+    return browser.evaluate(f"[...document.querySelectorAll('#{table}-table td.state')].map((cell) => `${{cell.textContent}}: ${{cell.className}}`)")
 
 
 def marks(browser, strip):

@@ -8,7 +8,8 @@ import json
 import harness
 from browser import Browser
 from harness import expect, expect_equal, wait_until
-from page_planted import EVENTS, cells, figures, heights, history, lane, marks, order, reason, status, three_hours
+from page_planted import (EVENTS, cells, figures, heights, history, lane, marks, order, pool, reason, states, status, subscriber,
+                          three_hours)
 
 LOOKS = [(width, scheme) for width in (390, 1280) for scheme in ("light", "dark")]
 SHOWN_ALL = "document.querySelector('#lag-chart').getAttribute('aria-valuemax') > 2100"
@@ -45,6 +46,7 @@ def scenario(run):
         reads_the_charts(page)
         shows_each_number_in_its_place(page)
         keeps_the_order(page)
+        shows_pools(page)
         shows_one_banner_for_an_outage(page)
         has_figures_in_line_and_no_hole(page)
         is_used_by_keyboard(page)
@@ -163,10 +165,48 @@ def keeps_the_order(page):
     suspended = lane(1, suspended=True, state="suspended", hold_reasons=[reason("suspended", "suspended", "operator")])
     page.show(status(lane(0), suspended, lane(2), blocked, ready=False, reasons=reasons, version="6"))
     expect_equal(["orders:2", "orders:3", "orders:1", "orders:0"], order(browser), "order, with trouble")
-    states = browser.evaluate("[...document.querySelectorAll('td.state')].map((cell) => `${cell.textContent}: ${cell.className}`)")
-    expect_equal(["running: state bad", "blocked: state warn", "suspended: state warn", "running: state good"], states, "states")
+    expect_equal(["running: state bad", "blocked: state warn", "suspended: state warn", "running: state good"], states(browser), "states")
     expect("record orders:3:40 (waiting, attempt 8) blocks the commits: HTTP 500" in " ".join(browser.text("#lane-table").split()),
            f"what blocks the commits: {browser.text('#lane-table')}")
+
+
+def pools_in_trouble():
+    """Two lanes that wait for one of three pools, and the subscribers of another one: more than the status has."""
+    waits = [{"pool": "billing", "waiting": 505, "text": "the pool billing is out: 505 records of this lane wait"}]
+    busy = [subscriber(f"busy {number}", waiting=100 - number) for number in range(8)]
+    subscribers = {"known": 40, "out": 1, "at_limit": 30, "worst": [subscriber("legacy", "open", waiting=3), *busy]}
+    pools = [pool("orders", then="hooks", helped_by=["hooks"]),
+             pool("hooks", trouble="1 of 40 subscribers is out", total=5, subscribers=subscribers), pool("billing", "half_open")]
+    lanes = [lane(0), lane(1, queued=23, waiting_for_pools=1010, pools_out=waits,
+                           last_error={**lane(1)["last_error"], "error": "refused"})]
+    return lanes, {"pools": pools, "breaker": pools[2]["breaker"], "ready": False,
+                   "reasons": [{"code": "breaker_open", "text": "the downstream billing:443 of the pool billing fails"}]}
+
+
+def shows_pools(page):
+    """Pools and subscribers in trouble come first, and a lane that waits for one is not green."""
+    browser = page.browser
+    expect_equal(("", ""), (browser.text("#pools"), browser.text("#subscribers")), "pools of a service without named pools")
+    lanes, changes = pools_in_trouble()
+    page.show(status(*lanes, **changes, version="6.1"))
+    expect_equal(["billing", "hooks", "orders"], order(browser, "pool"), "order of the pools")
+    expect_equal(["half open: state bad", "closed: state warn", "closed: state good"], states(browser, "pool"), "breakers of the pools")
+    expect_equal({"Downstream": "hooks:443", "Running": "3/5", "Queued": "12/512", "Waiting": "1,010", "Retries": "2", "Oldest": "7 s",
+                  "Attempts/s": "13", "Subscribers out": "1/40"}, cells(browser, "hooks", "pool"), "cells of a pool")
+    for words in ("out since 14:02:11Z: its records wait", "then hooks · helped by hooks"):
+        expect(words in browser.text("#pool-table"), f"{words!r} is not in the table of pools: {browser.text('#pool-table')}")
+    expect_equal(["legacy", *(f"busy {number}" for number in range(8))], order(browser, "subscriber"), "order of the subscribers")
+    expect_equal({"Pool": "hooks", "Running": "1/4", "Waiting": "3"}, cells(browser, "legacy", "subscriber"), "cells of a subscriber")
+    expect("why legacy" in browser.text("#subscriber-table"), "why a subscriber is out")
+    expect_equal("22 more subscribers with less trouble are not shown.", browser.text("#subscriber-note"), "the note below the subscribers")
+    expect_equal(["orders:1", "orders:0"], order(browser), "order of the lanes")
+    expect_equal(["running: state warn", "running: state good"], states(browser), "states of the lanes")
+    expect_equal(("23/64", "1,015"), tuple(cells(browser, "orders:1")[name] for name in ("Queued", "Waiting")), "queued and waiting")
+    expect("the pool billing is out: 505 records of this lane wait" in browser.text("#lane-table"), "what the lane waits for")
+    expect("refused" not in browser.text("#lane-table"), "the lane repeats the error of the outage")
+    expect_equal(("1/3 out", "1,020"), tuple(figures(browser)[name] for name in ("Breaker", "Waiting")), "figures of a service with pools")
+    page.show(status(lane(0), version="6.2"))
+    expect_equal(("", ""), (browser.text("#pools"), browser.text("#subscribers")), "pools that are gone")
 
 
 def outage():
@@ -247,6 +287,7 @@ def is_accessible(page, folder):
     browser = page.browser
     why, lanes, changes = outage()
     lanes += [lane(4, suspended=True, state="suspended"), lane(5, commits_blocked=True), lane(6)]
+    changes["pools"] = pools_in_trouble()[1]["pools"]
     page.show(status(*lanes, **changes, advice=["lanes.workers 8 -> 12: all busy 71 % of the last 5 min (orders:3)"], version="10"),
               history(three_hours(), EVENTS, started=3))
     browser.click("input[name=range][value='360']")
@@ -305,6 +346,14 @@ def shows_anything(page):
     expect_equal(None, browser.evaluate("window.stolen ?? null"), "a stranger's script ran")
     browser.look(360)
     expect_equal(360, browser.evaluate("document.documentElement.scrollWidth"), "width with words and numbers of any length")
+    strangers = pool(marked("pool"), trouble=marked("trouble"), waiting=10 ** 15, subscribers={
+        "known": 10 ** 9, "out": 1, "at_limit": 0,
+        "worst": [subscriber(marked("subscriber") * 3, "open", text=marked("why"), waiting=10 ** 15)]})
+    page.show(status(*many, pools=[strangers], version="12"))
+    for name in ("pool", "trouble", "subscriber", "why"):
+        expect(f"{name}{EVIL}{AS_SHOWN}" in browser.text("body"), f"the {name} is not there, with its marks escaped")
+    expect_equal(None, browser.evaluate("window.stolen ?? null"), "a stranger's script ran")
+    expect_equal(360, browser.evaluate("document.documentElement.scrollWidth"), "width with pools of any length")
     browser.click("#filter")
     browser.write(":299")
     browser.wait("the filter finds one lane", "document.querySelectorAll('tr.lane').length === 1")

@@ -67,8 +67,20 @@ Json json_of(const std::vector<lane::HeldBy>& held) {
   return reasons;
 }
 
-Json json_of(const service::LaneFacts& lane) {
+/// The pools that are out and for which records of the lane wait.
+Json json_of(const std::vector<service::PoolOut>& pools) {
+  Json json = Json::array();
+  for (const auto& pool : pools)
+    json.push_back({{"pool", pool.pool}, {"waiting", pool.waiting}, {"text", pool.text}});
+  return json;
+}
+
+/// `queued`: in the queues of its pools, whose sizes are `queue_capacity` together. `waiting_for_pools`: what
+/// these cannot take.
+Json json_of(const service::LaneFacts& lane, const std::vector<service::PoolStatus>& pools) {
   const auto& view = lane.view;
+  std::uint64_t waiting_for_pools = 0;
+  for (const auto& pool : view.pools) waiting_for_pools += pool.waiting;
   Json json{{"topic", view.topic},
             {"partition", view.partition},
             {"state", view.state_in_words()},
@@ -80,7 +92,7 @@ Json json_of(const service::LaneFacts& lane) {
             {"commits_blocked", view.commits_blocked()},
             {"in_flight", view.in_flight},
             {"workers", view.workers},
-            {"queued", view.queued},
+            {"queued", view.queued - waiting_for_pools},
             {"queue_capacity", view.queue_capacity},
             {"waiting_retries", view.waiting_retries},
             {"stuck", view.stuck},
@@ -97,6 +109,10 @@ Json json_of(const service::LaneFacts& lane) {
             {"holds", view.holds},
             {"pauses", view.pauses},
             {"member", view.member + 1}};
+  if (!pools.empty()) {
+    json["waiting_for_pools"] = waiting_for_pools;
+    json["pools_out"] = json_of(pools_out(view, pools));
+  }
   if (view.suspended())
     json["suspended_since"] = lane.detail.suspended_ms ? Json(utc_time(*lane.detail.suspended_ms)) : Json();
   if (view.silent > Duration::zero()) json["silent_seconds"] = rounded(view.silent);
@@ -140,7 +156,24 @@ Json json_of(const service::DownstreamStatus& downstream) {
   return json;
 }
 
-/// `waiting`: in the lanes, outside the pool. `retries`: in the pool for retries. `breaker`: as above.
+/// `worst`: those that are out, then those at their limits with the most waiting records.
+Json json_of(const service::Subscribers& subscribers) {
+  Json worst = Json::array();
+  for (const auto& one : subscribers.worst)
+    worst.push_back({{"name", one.name},
+                     {"state", name_of(one.state)},
+                     {"running", one.running},
+                     {"most", one.most},
+                     {"waiting", one.waiting},
+                     {"text", one.text}});
+  return {{"known", subscribers.known},
+          {"out", subscribers.out},
+          {"at_limit", subscribers.at_limit},
+          {"worst", std::move(worst)}};
+}
+
+/// `waiting`: in the lanes, outside the pool. `waiting_retries`: in the lanes, for their next attempt.
+/// `retries`: in the pool for retries. `breaker`: as above. `trouble`: in words; empty if there is none.
 Json json_of(const service::PoolStatus& pool) {
   Json json{{"name", pool.name},
             {"then", pool.then},
@@ -151,13 +184,15 @@ Json json_of(const service::PoolStatus& pool) {
             {"queued", pool.queued},
             {"queue_capacity", pool.queue_capacity},
             {"waiting", pool.waiting},
+            {"waiting_retries", pool.waiting_attempts},
             {"retries", pool.retries},
             {"borrowed", pool.borrowed},
             {"stuck", pool.stuck},
             {"oldest_seconds", rounded(pool.oldest)},
             {"rate", rounded(pool.rate)},
+            {"trouble", trouble_in_words(pool, wall_clock_ms())},
             {"breaker", pool.downstream ? json_of(*pool.downstream) : Json()}};
-  if (pool.subscribers) json["subscribers"] = {{"known", *pool.subscribers}, {"out", pool.subscribers_out}};
+  if (pool.subscribers) json["subscribers"] = json_of(*pool.subscribers);
   return json;
 }
 
@@ -187,7 +222,7 @@ std::string status_json(const service::ServiceStatus& status, const std::string&
   json["processors"] = {{"count", status.cores}, {"seconds", rounded(status.processor)}};
   json["advice"] = status.advice;
   json["lanes"] = Json::array();
-  for (const auto& lane : status.lanes) json["lanes"].push_back(json_of(lane));
+  for (const auto& lane : status.lanes) json["lanes"].push_back(json_of(lane, status.pools));
   for (const auto& pool : status.pools) json["pools"].push_back(json_of(pool));
   return text_of(json);
 }

@@ -2,7 +2,7 @@
 
 const mostRows = 200;
 // The kinds of trouble, worst first. A lane that is held because its workers cannot keep up is no trouble: it would jump about.
-const troubles = ["stuck", "named", "silent", "blocked", "suspended", "paused"];
+const troubles = ["stuck", "named", "silent", "blocked", "suspended", "paused", "pool out"];
 const stateClass = {
   running: "good", assigned: "idle", draining: "idle", suspended: "warn", blocked: "warn", paused: "warn", held: "warn",
   silent: "bad", stuck: "bad"};
@@ -26,6 +26,7 @@ function isNamed(lane, status) {
 function troubleOf(lane, status) {
   const state = stateOf(lane);
   const kind = troubles.indexOf(state !== "stuck" && isNamed(lane, status) ? "named" : state);
+  if (kind < 0 && lane.pools_out?.length) return troubles.indexOf("pool out");
   return kind < 0 ? troubles.length : kind;
 }
 
@@ -43,7 +44,7 @@ function sortedLanes(status) {
 function newRow() {
   const cell = (label, name) => element("td", {role: "cell", class: name, ...(label && {"data-label": label})});
   const row = {
-    name: element("th", {role: "rowheader", scope: "row", class: "lane-name"}),
+    name: element("th", {role: "rowheader", scope: "row", class: "lane-name row-name"}),
     state: element("td", {role: "cell"}), lag: cell("Lag", "number"), beyond: cell("Beyond commit", "number"),
     running: cell("Running", "number"), queued: cell("Queued", "number queued"), waiting: cell("Waiting", "number"),
     oldest: cell("Oldest", "number"), committed: cell("Committed", "number committed"), rate: cell("Records/s", "number"),
@@ -57,7 +58,7 @@ function newRow() {
   row.detail.append(row.held, row.error);
   row.detailRow = element("tr", {role: "row", class: "detail"}, row.detail);
   row.body = element("tbody", {role: "rowgroup"},
-    element("tr", {role: "row", class: "lane"}, row.name, row.state, row.lag, row.beyond, row.running, row.queued, row.waiting,
+    element("tr", {role: "row", class: "entry lane"}, row.name, row.state, row.lag, row.beyond, row.running, row.queued, row.waiting,
             row.oldest, row.committed, row.rate, row.deadRate, row.actions),
     row.detailRow);
   row.suspend.addEventListener("click", () => openControl(row.lane.suspended ? "resume" : "suspend", row.lane));
@@ -73,7 +74,15 @@ function recordText(lane) {
 }
 
 /** An error that the outage's banner shows is not repeated on each lane. */
-const isOfOutage = (error, status) => Boolean(status.breaker?.since) && error === status.breaker.reason;
+const isOfOutage = (error, {breaker, pools = []}) =>
+  [breaker, ...pools.map((pool) => pool.breaker)].some((one) => one?.since && error === one.reason);
+
+/** Green only if no record of the lane waits for a pool, or a subscriber, that is out. */
+function levelOf(lane, status) {
+  if (isNamed(lane, status)) return "bad";
+  const level = stateClass[stateOf(lane)] ?? "idle";
+  return level === "good" && lane.pools_out?.length ? "warn" : level;
+}
 
 /**
  * Empty when the error of the oldest record is the same one. An error that is over stands beside dead letters only, whose reason it
@@ -93,6 +102,7 @@ function detailParts(lane, status) {
   if (lane.suspended && lane.suspended_since) parts.push(`suspended by an operator since ${clockText(Date.parse(lane.suspended_since))}`);
   if (lane.suspended && lane.suspended_since === null) parts.push("suspended by an operator, in this process only");
   if (held) parts.push(`held: ${held}`);
+  parts.push(...(lane.pools_out ?? []).map(({text}) => text));
   if (lane.silent_seconds > 0)
     parts.push(`silent for ${ageText(lane.silent_seconds)}: the log has new records, and the broker delivers none of them`);
   if (lane.dead_letters > 0) {
@@ -124,7 +134,7 @@ function fillRow(row, lane, status) {
   row.lane = lane;
   setText(row.name, name);
   setText(row.state, state);
-  setClass(row.state, `state ${isNamed(lane, status) ? "bad" : stateClass[state] ?? "idle"}`);
+  setClass(row.state, `state ${levelOf(lane, status)}`);
   setText(row.lag, count(lane.lag));
   setText(row.beyond, count(lane.finished_beyond_commit));
   setText(row.running, `${lane.in_flight}/${lane.workers}`);
@@ -132,7 +142,7 @@ function fillRow(row, lane, status) {
   const part = lane.queue_capacity ? lane.queued / lane.queue_capacity : 0;
   row.bar.style.width = `${Math.min(100, Math.round(100 * part))}%`;
   setClass(row.bar, part > 0.8 ? "full" : "");
-  setText(row.waiting, count(lane.waiting_retries));
+  setText(row.waiting, count(lane.waiting_retries + (lane.waiting_for_pools ?? 0)));
   setText(row.oldest, lane.oldest ? ageText(lane.oldest.age_seconds) : "–");
   setText(row.committed, lane.committed === null ? "–" : whole.format(lane.committed));
   setText(row.rate, rateText(lane.rate));

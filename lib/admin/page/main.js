@@ -40,6 +40,7 @@ function showAll() {
   showFigures(last);
   showDownstream(last);
   showList("limits", "limits", limitTexts(last));
+  showPools(last);
   showLanes(last);
 }
 

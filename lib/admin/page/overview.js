@@ -13,21 +13,28 @@ function reasonTexts(reasons) {
   });
 }
 
+/** Of the downstream, or for how many of the pools it is not closed. */
+function breakerFigure({breaker, pools = []}) {
+  const {words, figure} = breakerState(breaker?.state);
+  const out = pools.filter((pool) => breakerState(pool.breaker?.state).figure).length;
+  return ["Breaker", out ? `${out}/${pools.length} out` : words, figure];
+}
+
 function figuresOf(status) {
   const {lanes} = status, total = (key) => sum(lanes, key);
   const oldest = Math.max(0, ...lanes.map((lane) => lane.oldest?.age_seconds ?? 0));
   const unknown = lanes.filter((lane) => lane.lag === null).length;
-  const capacity = total("queue_capacity"), breaker = breakerState(status.breaker?.state);
+  const capacity = total("queue_capacity"), waiting = total("waiting_retries") + total("waiting_for_pools");
   return [
     ["Records/s", rateText(total("rate"))],
     [unknown ? `Lag (${unknown} not known)` : "Lag", count(total("lag"))],
     ["Oldest record", oldest ? ageText(oldest) : "–"],
     ["Running", `${count(total("in_flight"))}/${count(total("workers"))}`],
     ["Queued", count(total("queued")), capacity && total("queued") > 0.8 * capacity ? "warn" : ""],
-    ["Waiting", count(total("waiting_retries")), total("waiting_retries") ? "warn" : ""],
+    ["Waiting", count(waiting), waiting ? "warn" : ""],
     ["Dead letters", count(status.dead_letters), status.dead_letters ? "warn" : ""],
     ["Dead letters/s", rateText(total("dead_letter_rate")), total("dead_letter_rate") ? "warn" : ""],
-    ["Breaker", breaker.words, breaker.figure],
+    breakerFigure(status),
   ];
 }
 
@@ -43,9 +50,9 @@ function showFigures(status) {
   });
 }
 
-/** How calls fail while most of them work. In an outage, the banner says it. */
+/** How calls fail while most of them work. In an outage, the banner says it; of named pools, their table. */
 function showDownstream(status) {
-  const failures = status.breaker?.since ? "" : status.breaker?.failures;
+  const failures = status.breaker?.since || status.pools ? "" : status.breaker?.failures;
   setText(byId("downstream"), failures ? `The downstream ${status.breaker.downstream} ${failures}.` : "");
   byId("downstream").hidden = !failures;
 }

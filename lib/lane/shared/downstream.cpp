@@ -13,8 +13,36 @@ namespace {
 const std::string too_slow = "calls take longer than breaker.slow";
 constexpr Duration between_snapshots = seconds(60);
 constexpr std::uint64_t enough_calls = 64;  // for a snapshot, and to see how long hardly any takes
-constexpr const char* what_follows =
-    "lanes are held and no record is given up until calls work again; see docs/outages.md";
+
+/// What an outage, or a flood of rejections, means for the records.
+std::string effect_on_records(Downstream::Calls calls) {
+  switch (calls) {
+    case Downstream::Calls::of_service:
+      return "lanes are held";
+    case Downstream::Calls::of_pool:
+      return "records of this pool wait";
+    case Downstream::Calls::of_subscriber:
+      return "records of this subscriber wait";
+  }
+  return {};
+}
+
+std::string what_follows(Downstream::Calls calls) {
+  const auto effect = effect_on_records(calls);
+  switch (calls) {
+    case Downstream::Calls::of_service:
+      return effect + " and no record is given up until calls work again; see docs/outages.md";
+    case Downstream::Calls::of_pool:
+      return effect +
+             " and no record is given up until calls work again; records that do not need this pool go on "
+             "while their lanes have room; see docs/pools.md";
+    case Downstream::Calls::of_subscriber:
+      return effect +
+             " until calls work again, or for each.longest_wait; records of the other subscribers go on "
+             "while their lanes have room; see docs/pools.md";
+  }
+  return {};
+}
 
 std::uint64_t calls_of(const Histogram::Snapshot& times) {
   return std::accumulate(times.counts.begin(), times.counts.end(), std::uint64_t{0});
@@ -211,10 +239,12 @@ bool Downstream::admits_rejection(TimePoint now) {
   telemetry::log_repeating(
       telemetry::Level::error, "flood of rejections", "flood of rejections",
       {{"downstream", name_},
+       {"pool", pool_},
        {"max_rate", most_rejections_},
        {"hint",
-        "far more records are rejected than done, so the records are probably not the cause: "
-        "they are tried again, and lanes are held; see dead_letter.max_rate"}});
+        "far more records are rejected than done, so the records are probably not the cause: they are tried "
+        "again, and " +
+            effect_on_records(calls_) + "; see dead_letter.max_rate"}});
   return false;
 }
 
@@ -230,9 +260,10 @@ void Downstream::log_change(delivery::Breaker::State before, const telemetry::Fi
                                  : telemetry::Level::debug;
   telemetry::log(level, std::string("breaker ") + delivery::name_of(state),
                  {{"downstream", name_},
+                  {"pool", pool_},
                   cause,
                   {is_closed ? "out_ms" : "", now - breaker_.out_since()},
-                  {was_closed ? "hint" : "", what_follows}});
+                  {was_closed ? "hint" : "", what_follows(calls_)}});
 }
 
 }  // namespace laneway::lane

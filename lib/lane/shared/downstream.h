@@ -11,6 +11,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -50,9 +51,15 @@ struct FailedCall {
 
 class Downstream {
  public:
-  /// `name` is for messages: "example.org:443", or the handler's name.
-  Downstream(std::string name, DownstreamRules rules)
+  /// Whose calls these are, which is what an outage stops: those of all lanes, of a named pool, or of one of
+  /// the subscribers of a pool.
+  enum class Calls : std::uint8_t { of_service, of_pool, of_subscriber };
+
+  /// `name` and `pool` are for messages: "example.org:443", or the handler's name; empty without named pools.
+  Downstream(std::string name, DownstreamRules rules, Calls calls = Calls::of_service, std::string pool = {})
       : name_(std::move(name)),
+        pool_(std::move(pool)),
+        calls_(calls),
         slow_(rules.slow > Duration::zero() ? rules.slow : Duration::max()),
         breaker_(rules.breaker),
         most_rejections_(rules.most_rejections),
@@ -164,6 +171,8 @@ class Downstream {
       REQUIRES(mutex_);
 
   const std::string name_;
+  const std::string pool_;
+  const Calls calls_;
   std::atomic<Duration> slow_;  // a longer call counts as a failure
   std::atomic<bool> closed_{true};
   std::atomic<Duration> service_time_{Duration::zero()};

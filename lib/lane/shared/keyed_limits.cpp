@@ -19,7 +19,7 @@ std::shared_ptr<KeyedLimit> KeyedLimits::find(std::string_view text) {
 
 std::shared_ptr<KeyedLimit> KeyedLimits::make(std::string_view text) {
   auto name = pool_ + " " + (text == others ? "(others)" : std::string(text));
-  auto made = std::make_shared<KeyedLimit>(std::string(text), std::move(name), rules_, each_);
+  auto made = std::make_shared<KeyedLimit>(std::string(text), std::move(name), rules_, each_, pool_);
   subscribers_.emplace(text, made);
   return made;
 }

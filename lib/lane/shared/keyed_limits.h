@@ -23,10 +23,30 @@ namespace laneway::lane {
 
 class KeyedLimit {
  public:
-  KeyedLimit(std::string text, std::string name, const DownstreamRules& rules, const config::Each& each)
-      : downstream(std::move(name), rules), rate(each.rate), places(each.workers), text_(std::move(text)) {}
+  /// `pool`: for messages, as `name`.
+  KeyedLimit(std::string text, std::string name, const DownstreamRules& rules, const config::Each& each,
+             std::string pool = {})
+      : downstream(std::move(name), rules, Downstream::Calls::of_subscriber, std::move(pool)),
+        rate(each.rate),
+        places(each.workers),
+        text_(std::move(text)) {}
 
   const std::string& text() const { return text_; }
+
+  /// Records that wait in the lanes.
+  struct Waiting {
+    std::uint64_t first = 0;  ///< for their first attempt
+    std::uint64_t next = 0;   ///< for their next attempt
+  };
+  /// As the lanes have last noted.
+  Waiting waiting() const {
+    return {first_.load(std::memory_order_relaxed), next_.load(std::memory_order_relaxed)};
+  }
+  /// A lane had `before` of these, and has `now`.
+  void note_waiting(const Waiting& before, const Waiting& now) {
+    first_.fetch_add(now.first - before.first, std::memory_order_relaxed);
+    next_.fetch_add(now.next - before.next, std::memory_order_relaxed);
+  }
 
   Downstream downstream;
   RateLimiter rate;
@@ -34,6 +54,8 @@ class KeyedLimit {
 
  private:
   const std::string text_;
+  std::atomic<std::uint64_t> first_{0};  // of Waiting
+  std::atomic<std::uint64_t> next_{0};
 };
 
 class KeyedLimits {

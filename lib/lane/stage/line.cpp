@@ -22,13 +22,21 @@ Line::Line(const LaneContext& lane, const StageContext& stage, std::shared_ptr<K
 }
 
 Line::~Line() {
+  if (!subscriber_) return;
   leave_places();
-  if (subscriber_) subscriber_->places.end(running_);
+  subscriber_->places.end(running_);
+  subscriber_->note_waiting(noted_, {});
 }
 
 void Line::leave_places() {
   if (!subscriber_) return;
   for (const auto* asker : {&new_, &failed_}) subscriber_->places.leave(asker->place);
+}
+
+void Line::note_waiting() {
+  if (!subscriber_) return;
+  const KeyedLimit::Waiting waiting{backlog_.size(), attempts_.waiting().size()};
+  subscriber_->note_waiting(std::exchange(noted_, waiting), waiting);
 }
 
 std::optional<TimePoint> Line::out_since(TimePoint now) {

@@ -49,6 +49,8 @@ class Line {
   Attempts& attempts() { return attempts_; }
   const Attempts& attempts() const { return attempts_; }
   const KeyedLimit* subscriber() const { return subscriber_.get(); }
+  /// For the status of the subscriber.
+  void note_waiting();
 
   /// Records that the breaker has not let begin are tried first; without such records, new ones are taken.
   bool breaker_holds() const { return !downstream().closed() && attempts_.waiting().fresh() > 0; }
@@ -58,9 +60,7 @@ class Line {
   /// Since when the line has seen that the breaker is not closed; nullopt if it is closed.
   std::optional<TimePoint> out_since(TimePoint now);
   /// Whether no further record may begin because of a limit of the line.
-  bool at_limit(TimePoint now) {
-    return rate_waits(now) || retries_full_ || new_.waits_for_place;
-  }
+  bool at_limit(TimePoint now) { return rate_waits(now) || retries_full_ || new_.waits_for_place; }
   /// A record was answered as done.
   void note_worked(TimePoint now);
   TimePoint worked_at() const { return worked_at_; }
@@ -110,8 +110,13 @@ class Line {
   void note_call(Duration took) const;
   /// Memory of the backlog.
   std::uint64_t bytes() const { return bytes_; }
-  /// Whether the line can be dropped: no backlog, no waiting and no running records.
-  bool unused() const { return backlog_.empty() && attempts_.waiting().size() == 0 && running_ == 0; }
+  /// Whether the line can be dropped: no backlog, no waiting, running or leaving records.
+  bool unused() const {
+    return backlog_.empty() && attempts_.waiting().size() == 0 && running_ == 0 && leaving_ == 0;
+  }
+  /// Parked records are being written, and have been: they take no places.
+  void begin_leaving(std::uint32_t records) { leaving_ += records; }
+  void end_leaving(std::uint32_t records) { leaving_ -= records; }
 
  private:
   struct Asker {
@@ -137,6 +142,8 @@ class Line {
   std::uint64_t bytes_ = 0;
   std::uint32_t reserved_ = 0;  // of the subscriber's places, by begin()
   std::uint32_t running_ = 0;   // the same, with the records in the pool
+  std::uint32_t leaving_ = 0;
+  KeyedLimit::Waiting noted_;  // by note_waiting()
 };
 
 }  // namespace laneway::lane

@@ -68,7 +68,7 @@ Line& Stage::line_of(const handler::Item& item) {
 }
 
 Line& Stage::add_line(std::shared_ptr<KeyedLimit> subscriber) {
-  if (lines_.size() >= many_lines)
+  if (lines_.size() >= many_lines && rest_.empty())
     lines_.erase(
         std::remove_if(lines_.begin() + 1, lines_.end(), [](const auto& line) { return line->unused(); }),
         lines_.end());
@@ -210,6 +210,23 @@ void Stage::tick(TimePoint now) {
     line->attempts().tick(now);
     if (line->backlog().empty()) line->leave_new(now);
   }
+  note_waiting();
+}
+
+void Stage::note_waiting() {
+  std::uint64_t attempts = 0, for_those_out = 0;
+  std::uint32_t out = 0;
+  for (const auto& line : lines_) {
+    line->note_waiting();
+    attempts += line->attempts().waiting().size();
+    if (line->subscriber() == nullptr || line->downstream().closed()) continue;
+    const auto waiting = line->attempts().waiting().size() + line->backlog().size();
+    for_those_out += waiting;
+    if (waiting > 0) ++out;
+  }
+  waiting_attempts_.set(attempts);
+  subscribers_out_.set(out);
+  waiting_for_them_.set(for_those_out);
 }
 
 bool Stage::write_again(Line& line, TimePoint now) const {
@@ -274,6 +291,9 @@ PoolView Stage::view() const {
   view.pool = pool.snapshot();
   view.limits = pool.limits();
   view.waiting = waiting();
+  view.waiting_attempts = waiting_attempts_.get();
+  view.subscribers_out = subscribers_out_.get();
+  view.waiting_for_them = waiting_for_them_.get();
   add_attempts(view, pool);
   if (failed_ == &workload()) return view;
   add_attempts(view, failed().pool());

@@ -40,9 +40,12 @@ struct PoolView {
   std::string name;  ///< empty without named pools
   pool::Snapshot pool;
   pool::Limits limits;
-  std::uint64_t waiting = 0;         ///< records that have come to the pool, and wait outside it
-  std::uint64_t done = 0;            ///< attempts that have ended, since the assignment
-  std::uint32_t retries_queued = 0;  ///< in the pool of failed records
+  std::uint64_t waiting = 0;           ///< records that have come to the pool, and wait outside it
+  std::uint64_t done = 0;              ///< attempts that have ended, since the assignment
+  std::uint64_t waiting_attempts = 0;  ///< records that wait for their next attempt, as of the last tick
+  std::uint32_t subscribers_out = 0;   ///< whose records wait here, as of the last tick
+  std::uint64_t waiting_for_them = 0;  ///< their records that wait here, likewise
+  std::uint32_t retries_queued = 0;    ///< in the pool of failed records
   std::uint32_t retries_running = 0;
   Duration work{};  ///< of these attempts, added up
 };
@@ -145,6 +148,7 @@ class Stage {
  private:
   Line& add_line(std::shared_ptr<KeyedLimit> subscriber);
   bool feed(Line& line, TimePoint now);
+  void note_waiting();
   bool takes_directly(Line& line) const;
   bool none_further_on() const;
   void give_back_late(Duration left, TimePoint now);
@@ -164,7 +168,10 @@ class Stage {
   std::optional<TimePoint> finishes_until_;  // the deadline of a drain that finishes what fits
   ResultMemory results_;
   std::optional<GatherOrder> order_;
-  Relaxed<std::uint64_t> waiting_;  // records in the backlogs
+  Relaxed<std::uint64_t> waiting_;           // records in the backlogs
+  Relaxed<std::uint64_t> waiting_attempts_;  // as of the last tick, for the status
+  Relaxed<std::uint32_t> subscribers_out_;   // likewise
+  Relaxed<std::uint64_t> waiting_for_them_;  // likewise, of their records
   const Parking parking_;
   std::vector<std::pair<Line*, handler::Item>> rest_;  // sub-jobs that a drain does not finish
   Workload* failed_ = nullptr;

@@ -81,7 +81,10 @@ void Workload::add(BatchPtr batch, bool admitted) {
   batch->size = static_cast<std::uint32_t>(batch->items.size());
   batch->unfinished = batch->size;
   batch->life = life_;
-  if (uses_places()) batch->line->entered(batch->size);
+  if (serves_ == Serves::parked)
+    batch->line->begin_leaving(batch->size);
+  else if (stage_.each != nullptr)
+    batch->line->entered(batch->size);
   batch->place = batches_.size();
   bytes_ += batch->bytes;
   const auto waits_longer = [&](const Pending& other) { return other.batch->turn > batch->turn; };
@@ -119,7 +122,10 @@ void Workload::finish(WorkBatch& batch, std::uint32_t count, bool in_pool) {
   const auto bytes = batch.bytes * count / batch.unfinished;
   batch.bytes -= bytes;
   bytes_ -= std::min(bytes_, bytes);
-  if (uses_places()) batch.line->ended(count);
+  if (serves_ == Serves::parked)
+    batch.line->end_leaving(count);
+  else if (stage_.each != nullptr)
+    batch.line->ended(count);
   if ((batch.unfinished -= count) > 0) return;
   stats_.processed_bytes.add(batch.size_in_bytes);
   const auto place = batch.place;

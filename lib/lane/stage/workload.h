@@ -181,7 +181,6 @@ class Workload {
  private:
   std::uint64_t unbegun(const pool::Snapshot& snapshot) const;
   pool::Limits limits() const;
-  bool uses_places() const { return stage_.each != nullptr && serves_ != Serves::parked; }
   void run_again(std::vector<handler::Item> items, Line& line, bool sequential, bool failed);
   pool::Turn turn_of(handler::Route route, bool failed) const;
   void apply_order(WorkBatch& batch);

@@ -153,8 +153,9 @@ std::vector<Family> pool_families(const std::vector<LaneView>& lanes, const std:
   Family out(metric("named_pool_subscribers_out"));
   for (const auto& pool : pools) {
     helpers.add({{"pool", pool.name}}, pool.helped_by.size());
-    subscribers.add({{"pool", pool.name}}, pool.subscribers.value_or(0));
-    out.add({{"pool", pool.name}}, pool.subscribers_out);
+    subscribers.add({{"pool", pool.name}},
+                    pool.subscribers ? static_cast<double>(pool.subscribers->known) : 0);
+    out.add({{"pool", pool.name}}, pool.subscribers ? static_cast<double>(pool.subscribers->out) : 0);
   }
   std::vector<Family> families{std::move(helpers), std::move(subscribers), std::move(out)};
   const auto add = [&](const MetricInfo& info, auto value) {

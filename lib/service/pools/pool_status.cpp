@@ -2,10 +2,14 @@
 
 #include <algorithm>
 
+#include "base/utc_time.h"
+#include "config/text.h"
 #include "service/pools/shared_stages.h"
 
 namespace laneway::service {
 namespace {
+
+using config::counted;
 
 void add(PoolStatus& status, const lane::PoolView& view) {
   status.running += view.pool.in_flight;
@@ -13,6 +17,7 @@ void add(PoolStatus& status, const lane::PoolView& view) {
   status.queued += view.pool.queued;
   status.queue_capacity += view.limits.queue;
   status.waiting += view.waiting;
+  status.waiting_attempts += view.waiting_attempts;
   status.retries += view.retries_queued + view.retries_running;
   status.borrowed += view.pool.borrowed;
   status.stuck += view.pool.stuck;
@@ -44,13 +49,40 @@ std::vector<PoolStatus> pool_statuses(const SharedStages& stages, const config::
       if (i < lane.pools.size()) add(status, lane.pools[i]);
     for (const auto& downstream : downstreams)
       if (downstream.pool == status.name) status.downstream = downstream;
-    if (const auto* subscribers = stages.subscribers(i)) {
-      const auto each = subscribers->all();
-      status.subscribers = each.size();
-      status.subscribers_out = static_cast<std::size_t>(
-          std::count_if(each.begin(), each.end(), [](const auto& one) { return !one->downstream.closed(); }));
-    }
+    if (const auto* subscribers = stages.subscribers(i))
+      status.subscribers = subscribers_of(*subscribers, wall_clock_ms());
     all.push_back(std::move(status));
+  }
+  return all;
+}
+
+std::string trouble_in_words(const PoolStatus& pool, std::int64_t now_ms) {
+  if (pool.downstream) {
+    if (const auto since = out_since_ms(*pool.downstream, now_ms))
+      return "out since " + utc_clock(*since, now_ms) +
+             ": its records wait; records that do not need this pool go on while their lanes have room";
+    if (const auto failures = calls_in_words(*pool.downstream); !failures.empty())
+      return pool.downstream->name + ' ' + failures;
+  }
+  if (!pool.subscribers || pool.subscribers->out == 0) return {};
+  return std::to_string(pool.subscribers->out) + " of " + counted(pool.subscribers->known, "subscriber") +
+         (pool.subscribers->out == 1 ? " is out" : " are out");
+}
+
+std::vector<PoolOut> pools_out(const LaneView& lane, const std::vector<PoolStatus>& pools) {
+  std::vector<PoolOut> all;
+  for (std::size_t i = 0; i < std::min(lane.pools.size(), pools.size()); ++i) {
+    const auto& view = lane.pools[i];
+    const bool out = pools[i].downstream && pools[i].downstream->out && lane.waits_for(view.name);
+    if (!out && view.subscribers_out == 0) continue;
+    const auto waiting = out ? view.waiting + view.waiting_attempts : view.waiting_for_them;
+    const auto which = out ? "the pool " + view.name + " is out"
+                           : counted(view.subscribers_out, "subscriber") + " of the pool " + view.name +
+                                 (view.subscribers_out == 1 ? " is out" : " are out");
+    all.push_back({view.name, waiting,
+                   which + (waiting == 0 ? ""
+                                         : ": " + counted(waiting, "record") + " of this lane " +
+                                               (waiting == 1 ? "waits" : "wait"))});
   }
   return all;
 }

@@ -27,7 +27,9 @@ Result<SharedStages> SharedStages::make(const config::Config& config, handler::H
       parts->handler = parts->made.get();
     }
     const auto rules = rules_of(pool.breaker, config);
-    parts->downstream = std::make_unique<lane::Downstream>(parts->handler->downstream(), rules);
+    using Calls = lane::Downstream::Calls;
+    parts->downstream = std::make_unique<lane::Downstream>(
+        parts->handler->downstream(), rules, pool.named() ? Calls::of_pool : Calls::of_service, pool.name);
     if (pool.named()) parts->rate = std::make_unique<lane::RateLimiter>(pool.rate);
     if (pool.each.by.enabled())
       parts->subscribers = std::make_unique<lane::KeyedLimits>(pool.name, rules, pool.each);

@@ -96,7 +96,7 @@ void StatusObserver::observe(const RunningParts& parts) {
   const auto idle = std::count_if(members.begin(), members.end(), [](const auto& one) { return one.idle(); });
   if (parts.stages != nullptr) parts.stages->settle(now);
   report_refused_threads(lanes);
-  Look look{lanes, totals_of(parts.loops, parts.dead_letters), worst_of(statuses_of(parts, lanes)), {}};
+  Look look{lanes, totals_of(parts.loops, parts.dead_letters), statuses_of(parts, lanes), {}};
   if (is_sample_due) look.readiness = readiness(parts, lanes);
   MutexLock lock(mutex_);
   history_.observe(lanes, now);
@@ -116,8 +116,8 @@ void StatusObserver::record(const Look& look, TimePoint now) {
   sample.dead_letters = look.totals.dead_letters;
   sample.rebalances = changes_.rebalances();
   sample.ready = !look.readiness || look.readiness->ready();
-  if (look.downstream && look.downstream->state != delivery::BreakerState::off)
-    sample.breaker = look.downstream->state;
+  const auto worst = worst_of(look.downstreams);
+  if (worst && worst->state != delivery::BreakerState::off) sample.breaker = worst->state;
   timeline_.look(sample, now, wall);
 }
 

@@ -41,7 +41,7 @@ std::string committed_record(const LaneView& lane) {
 void Changes::observe(const Look& look, TimePoint now, std::int64_t wall_ms, Timeline& timeline) {
   std::vector<Event> events;
   if (look.readiness) compare_readiness(*look.readiness, events);
-  if (look.downstream) compare_breaker(*look.downstream, events);
+  compare_breakers(look.downstreams, events);
   compare_group(look, events);
   compare_lanes(look, events);
   for (const auto& event : events) add(event, wall_ms, timeline);
@@ -88,14 +88,19 @@ void Changes::compare_readiness(const Readiness& readiness, std::vector<Event>& 
   reasons_ = std::move(reasons);
 }
 
-void Changes::compare_breaker(const DownstreamStatus& downstream, std::vector<Event>& events) {
+void Changes::compare_breakers(const std::vector<DownstreamStatus>& downstreams, std::vector<Event>& events) {
   using State = delivery::BreakerState;
-  const auto state = downstream.state, before = std::exchange(breaker_, state);
-  if (state == before || state == State::off || (before == State::off && state == State::closed)) return;
-  const auto level = state == State::closed ? Level::good : state == State::open ? Level::bad : Level::warn;
-  std::string text = "The breaker of " + downstream.name + " is " + row_of(state).words;
-  text += state == State::closed || downstream.last_failure.empty() ? "." : ": " + downstream.last_failure;
-  events.push_back({level, text});
+  breakers_.resize(downstreams.size());
+  for (std::size_t i = 0; i < downstreams.size(); ++i) {
+    const auto& [name, pool] = std::tie(downstreams[i].name, downstreams[i].pool);
+    const auto state = downstreams[i].state, before = std::exchange(breakers_[i], state);
+    if (state == before || state == State::off || (before == State::off && state == State::closed)) continue;
+    const auto level = state == State::closed ? Level::good : state == State::open ? Level::bad : Level::warn;
+    std::string text = "The breaker of " + (pool.empty() ? name : "the pool " + pool + " (" + name + ')') +
+                       " is " + row_of(state).words;
+    const auto& why = downstreams[i].last_failure;
+    events.push_back({level, text + (state == State::closed || why.empty() ? "." : ": " + why)});
+  }
 }
 
 void Changes::compare_group(const Look& look, std::vector<Event>& events) {

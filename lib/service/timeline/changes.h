@@ -23,8 +23,8 @@ namespace laneway::service {
 struct Look {
   std::vector<LaneView> lanes;
   Totals totals;
-  std::optional<DownstreamStatus> downstream;  ///< nullopt until the service has started
-  std::optional<Readiness> readiness;          ///< nullopt if this look did not judge it
+  std::vector<DownstreamStatus> downstreams;  ///< of each stage; empty until the service has started
+  std::optional<Readiness> readiness;         ///< nullopt if this look did not judge it
 };
 
 class Changes {
@@ -50,14 +50,14 @@ class Changes {
 
   void add(const Event& event, std::int64_t wall_ms, Timeline& timeline);
   void compare_readiness(const Readiness& readiness, std::vector<Event>& events);
-  void compare_breaker(const DownstreamStatus& downstream, std::vector<Event>& events);
+  void compare_breakers(const std::vector<DownstreamStatus>& downstreams, std::vector<Event>& events);
   void compare_group(const Look& look, std::vector<Event>& events);
   void compare_lanes(const Look& look, std::vector<Event>& events) const;
   void count_letters(const Look& look, TimePoint now, std::int64_t wall_ms, bool grows, Timeline& timeline);
 
   std::set<std::string> reasons_;  // that are known; a reason's text has ages in it
   bool ready_ = true;
-  delivery::BreakerState breaker_{};
+  std::vector<delivery::BreakerState> breakers_;  // in the order of the stages
   Totals totals_;
   std::map<std::string, LaneView> lanes_;  // by name
   std::uint32_t rebalances_ = 0;

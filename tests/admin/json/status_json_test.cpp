@@ -108,23 +108,53 @@ TEST_CASE("named pools are a list, which is absent without named pools") {
   pool.queued = 4;
   pool.queue_capacity = 64;
   pool.waiting = 70;
+  pool.waiting_attempts = 6;
   pool.retries = 2;
   pool.borrowed = 1;
   pool.oldest = milliseconds(1500);
   pool.rate = 1.23456;
   pool.downstream = DownstreamStatus{.name = "shop:443", .last_failure = {}};
-  pool.subscribers = 40;
-  pool.subscribers_out = 2;
+  pool.subscribers = Subscribers{.known = 40, .out = 2, .at_limit = 1};
+  pool.subscribers->worst = {{.name = "acme",
+                              .state = delivery::BreakerState::half_open,
+                              .running = 1,
+                              .most = 4,
+                              .waiting = 12,
+                              .text = "out since 14:02:11Z"}};
   status.pools = {pool};
   auto found = json::parse(admin::status_json(status, ""))["pools"];
   REQUIRE(found.size() == 1);
   CHECK(found[0]["breaker"]["downstream"] == "shop:443");
   found[0].erase("breaker");
   CHECK(found[0] == json::parse(R"({"name":"deliver","then":"store","helped_by":["bulk"],"running":3,
-    "workers":8,"total":20,"queued":4,"queue_capacity":64,"waiting":70,"retries":2,"borrowed":1,"stuck":0,
-    "oldest_seconds":1.5,"rate":1.235,"subscribers":{"known":40,"out":2}})"));
+    "workers":8,"total":20,"queued":4,"queue_capacity":64,"waiting":70,"waiting_retries":6,"retries":2,"borrowed":1,"stuck":0,
+    "oldest_seconds":1.5,"rate":1.235,"trouble":"2 of 40 subscribers are out","subscribers":{"known":40,"out":2,"at_limit":1,
+    "worst":[{"name":"acme","state":"half_open","running":1,"most":4,"waiting":12,"text":"out since 14:02:11Z"}]}})"));
   status.pools[0].subscribers.reset();
   CHECK_FALSE(json::parse(admin::status_json(status, ""))["pools"][0].contains("subscribers"));
+}
+
+TEST_CASE("a lane with named pools has its queued records apart from those that wait for a pool") {
+  auto status = one_lane();
+  auto& view = status.lanes[0].view;
+  view.queued = 533;
+  view.queue_capacity = 512;
+  view.pools.resize(2);
+  view.pools[0].name = "acme";
+  view.pools[1].name = "beta";
+  view.pools[0].waiting = 500;
+  view.pools[0].waiting_attempts = 3;
+  status.pools.resize(2);
+  for (auto& pool : status.pools) pool.downstream = DownstreamStatus{.name = "shop:443", .last_failure = {}};
+  auto lane = json::parse(admin::status_json(status, ""))["lanes"][0];
+  CHECK(lane["queued"] == 33);
+  CHECK(lane["waiting_for_pools"] == 500);
+  CHECK(lane["pools_out"].empty());
+  for (auto& pool : status.pools) pool.downstream->out = seconds(3);
+  lane = json::parse(admin::status_json(status, ""))["lanes"][0];
+  // No record of the lane waits for the other one.
+  CHECK(lane["pools_out"] == json::parse(R"([{"pool":"acme","waiting":503,
+    "text":"the pool acme is out: 503 records of this lane wait"}])"));
 }
 
 TEST_CASE("a downstream that is not out has no since, and no reason") {

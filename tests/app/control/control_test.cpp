@@ -50,10 +50,41 @@ TEST_CASE("named pools have a table of their own above the lanes") {
   const auto table = lines(json);
   REQUIRE(table.size() == 8);
   CHECK(table[2] == "pool           breaker       running queued waiting retries oldest rec/s     out");
-  CHECK(table[3] == "critical       closed          31/64      7 123456k       2   12 s  99.5       -");
-  CHECK(table[4] == "deliver        open             0/16      0       0       0    0 s   0.0    2/40");
+  CHECK(table[3] == "deliver        open             0/16      0       0       0    0 s   0.0    2/40");
+  CHECK(table[4] == "critical       closed          31/64      7 123456k       2   12 s  99.5       -");
   CHECK(table[5].empty());
   CHECK(table[6].starts_with("lane "));
+}
+
+TEST_CASE(
+    "a pool in trouble comes first, with its subscribers, and the lanes that wait for it are not green") {
+  const std::string more =
+      R"(,"waiting_for_pools":1010,"pools_out":[{"pool":"acme","waiting":1010,"text":"the pool acme is out: )"
+      R"(1010 records of this lane wait"}],"last_error":{"record":"orders:1:4","attempt":1,"time":"", "error":"refused"})";
+  auto json = status_json(lane_json("orders", 0, "running", 120) + "," +
+                          lane_json("orders", 1, "running", 120, more));
+  const std::string numbers =
+      R"("workers":16,"queued":0,"waiting":7,"retries":0,"oldest_seconds":0.0,"rate":0.0,)";
+  json.insert(
+      json.size() - 1,
+      R"(,"pools":[{"name":"beta","running":1,"trouble":"",)" + numbers +
+          R"("breaker":{"state":"closed"}},)" +
+          R"({"name":"acme","running":0,"waiting_retries":3,"trouble":"out since 14:02:11Z: its records wait",)" +
+          numbers + R"("breaker":{"state":"open","since":"2026-01-02T14:02:11.007Z","reason":"refused"},)" +
+          R"("subscribers":{"known":40,"out":2,"worst":[{"name":"bolt","state":"half_open","running":1,)" +
+          R"("waiting":12,"text":"out since 14:02:11Z"}]}}])");
+  const auto table = lines(json, {.columns = 100});
+  REQUIRE(table.size() == 13);
+  CHECK(table[3] == "acme           open             0/16      0      10       0    0 s   0.0    2/40");
+  CHECK_THAT(table[4], Catch::StartsWith("beta           closed           1/16      0       7 "));
+  CHECK_THAT(table[7], Catch::StartsWith("orders:1       running     120       8    256    1013 "));
+  CHECK_THAT(table[8], Catch::StartsWith("orders:0       running     120       8    256       3 "));
+  CHECK(table[10] == "the pool acme: out since 14:02:11Z: its records wait");
+  CHECK(table[11] == "acme: bolt (half open, 1 running, 12 waiting): out since 14:02:11Z");
+  CHECK(table[12] == "orders:1 the pool acme is out: 1010 records of this lane wait");  // not again why
+  const auto coloured = lines(json, {.colours = true, .columns = 100});
+  CHECK_THAT(coloured[7], Catch::Contains("\033[33mrunning"));
+  CHECK_THAT(coloured[8], Catch::Contains("\033[32mrunning"));
 }
 
 TEST_CASE("an adaptive limit stands above the table, and those of pools have their names") {

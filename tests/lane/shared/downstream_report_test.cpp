@@ -57,11 +57,31 @@ TEST_CASE("the log has the beginning of an outage with its effects, and its end 
   TimePoint now{seconds(1000)};
   const std::string reason = "HTTP 500 from shop:443";
   downstream.failed({.reason = reason}, now);
-  CHECK(log.lines({"level=warn", "breaker open", "shop:443", "error=\"HTTP 500", "no record is given up"}) ==
-        1);
+  CHECK(log.lines({"level=warn", "breaker open", "shop:443", "error=\"HTTP 500",
+                   "hint=\"lanes are held and no record is given up"}) == 1);
+  CHECK(log.lines({"pool="}) == 0);
   REQUIRE(downstream.admit(&reason, 1, now += seconds(90)));
   for (int i = 0; i < 100; ++i) downstream.worked(1, milliseconds(1), now);
   CHECK(log.lines({"level=info", "breaker closed", "shop:443", "why=\"calls succeed again\"",
                    "out_ms=90000"}) == 1);
   CHECK(log.lines({"breaker closed", "error="}) == 0);
+}
+
+TEST_CASE("the log of an outage of a pool or of a subscriber names the pool, and holds no lane") {
+  const CapturedLog log;
+  const DownstreamRules rules{.breaker = {.failures = 1, .window = seconds(30), .probe = seconds(5)},
+                              .slow = Duration::zero(),
+                              .most_rejections = 1};
+  const TimePoint now{seconds(1000)};
+  const std::string reason = "HTTP 500 from shop:443";
+  Downstream of_pool("shop:443", rules, Downstream::Calls::of_pool, "acme");
+  Downstream of_subscriber("send acme", rules, Downstream::Calls::of_subscriber, "send");
+  for (auto* downstream : {&of_pool, &of_subscriber}) downstream->failed({.reason = reason}, now);
+  CHECK(log.lines({"breaker open", "downstream=shop:443", "pool=acme", "hint=\"records of this pool wait",
+                   "records that do not need this pool go on"}) == 1);
+  CHECK(log.lines({"breaker open", "downstream=\"send acme\"", "pool=send",
+                   "hint=\"records of this subscriber wait", "records of the other subscribers go on"}) == 1);
+  while (of_pool.admits_rejection(now)) CHECK(log.lines({"flood of rejections"}) == 0);
+  CHECK(log.lines({"flood of rejections", "pool=acme", "and records of this pool wait;"}) == 1);
+  CHECK(log.lines({"lanes are held"}) == 0);
 }

@@ -158,6 +158,49 @@ TEST_CASE_METHOD(StageAlone, "each subscriber has a line, and as many workers as
   CHECK(first->waiting() == 1);
 }
 
+TEST_CASE_METHOD(StageAlone, "a tick notes what waits for each subscriber, and which of them are out") {
+  limit_each(1);
+  begin();
+  take(0, {"acme", "acme", "acme", "bolt"});
+  submit();
+  first->tick(now);
+  const auto acme = each->find("acme");
+  CHECK(acme->waiting().first == 2);
+  CHECK(acme->waiting().next == 0);
+  CHECK(each->find("bolt")->waiting().first == 0);
+  CHECK(first->view().subscribers_out == 0);
+  each->change({.breaker = {.failures = 1, .probe = std::chrono::hours(1)}}, stage().settings.each, now);
+  handler.answer({Outcome::unavailable("HTTP 503")});
+  collect(*first);
+  first->tick(now);
+  CHECK(acme->waiting().first == 2);
+  CHECK(acme->waiting().next == 1);
+  CHECK(first->view().waiting_attempts == 1);
+  CHECK(first->view().subscribers_out == 1);
+  CHECK(first->view().waiting_for_them == 3);
+  first->cancel();
+  first->start_over();
+  first->tick(now);
+  CHECK(acme->waiting().first == 0);
+  CHECK(acme->waiting().next == 0);
+  CHECK(first->view().subscribers_out == 0);
+}
+
+TEST_CASE_METHOD(StageAlone, "the end of a lane takes back what it has noted of a subscriber") {
+  limit_each(1);
+  begin();
+  take(0, {"acme", "acme", "acme"});
+  submit();
+  first->tick(now);
+  const auto acme = each->find("acme");
+  REQUIRE(acme->waiting().first == 2);
+  first->close();
+  end_tasks();
+  for (const auto& work : first->works()) CHECK(work->workload.join(Deadline::in(seconds(60))));
+  first.reset();
+  CHECK(acme->waiting().first == 0);
+}
+
 TEST_CASE_METHOD(StageAlone, "a record that its subscriber has not taken for too long is given up") {
   limit_each(1);
   stage().settings.each.longest_wait = seconds(10);

@@ -28,11 +28,33 @@ void add_two_pools(config::Config& config) {
   config.pools = {first, last};
 }
 
+/// The records of a partition go to these in turn.
+void add_east_and_west(config::Config& config) {
+  config.route.by.kind = config::Selector::Kind::round_robin;
+  for (const auto* name : {"east", "west"}) {
+    config::PoolSettings pool;
+    pool.name = name;
+    pool.breaker.failures = 2;
+    pool.breaker.probe = milliseconds(50);
+    config.pools.push_back(pool);
+    config.route.rows.push_back({.text = "", .pool = name});
+  }
+}
+
 /// The value of the label `pool`; the rest of the labels' names, as in the table.
 std::string labels_of(const telemetry::Sample& sample) {
   std::string names;
   for (const auto& [name, value] : sample.labels) names += (names.empty() ? "" : ",") + name;
   return names;
+}
+
+/// What the lanes wait for in their pools.
+std::vector<std::string> texts_of_pools_out(const Service& service) {
+  const auto status = service.status();
+  std::vector<std::string> texts;
+  for (const auto& lane : status.lanes)
+    for (auto& out : pools_out(lane.view, status.pools)) texts.push_back(std::move(out.text));
+  return texts;
 }
 
 PoolStatus pool_of(const Service& service, const std::string& name) {
@@ -72,6 +94,32 @@ TEST_CASE("a service with pools has their metrics, with the labels of the table"
   stop_cleanly(*service);
 }
 
+TEST_CASE("while the downstream of a pool is out, the status names the pool and the lanes that wait for it") {
+  World world(2);
+  add_east_and_west(world.config);
+  world.produce(20);
+  std::atomic<bool> is_west_out{true};
+  const auto service = world.started([&](const handler::Attempt& attempt) {
+    const bool west = attempt.record.offset() % 2 != 0;
+    return west && is_west_out ? Outcome::unavailable("no connection") : Outcome::done();
+  });
+  CHECK(eventually([&] { return world.history.distinct_done() == 20; }));
+  // While no probe runs, some of the records wait for another attempt, and the others for the pool.
+  const std::string all_wait = "the pool west is out: 10 records of this lane wait";
+  CHECK(eventually([&] { return texts_of_pools_out(*service) == std::vector(2, all_wait); }));
+  const auto status = service->status();
+  const auto now = wall_clock_ms();
+  CHECK(trouble_in_words(status.pools[0], now).empty());
+  CHECK_THAT(trouble_in_words(status.pools[1], now), Catch::StartsWith("out since "));
+  REQUIRE(status.readiness.reasons.size() == 1);
+  CHECK_THAT(status.readiness.reasons[0].text,
+             Catch::Contains(" of the pool west ") && Catch::Contains("; its records have waited since "));
+  is_west_out = false;
+  CHECK(eventually([&] { return world.committed_offsets() == world.ends(); }));
+  CHECK(eventually([&] { return texts_of_pools_out(*service).empty(); }));
+  stop_cleanly(*service);
+}
+
 TEST_CASE("a service without pools has no metrics and no status of pools") {
   World world(1);
   const auto service = world.started();
@@ -99,8 +147,9 @@ TEST_CASE("the status has the running and waiting records of each pool, and a la
   CHECK(last.running == 1);
   CHECK(last.slots == 1);
   CHECK(last.helped_by.empty());
-  CHECK(last.subscribers == 1);
-  CHECK(last.subscribers_out == 0);
+  REQUIRE(last.subscribers);
+  CHECK(last.subscribers->known == 1);
+  CHECK(last.subscribers->out == 0);
   const auto first = pool_of(*service, "first");
   CHECK(first.then == "last");
   CHECK(first.helped_by == std::vector<std::string>{"last"});

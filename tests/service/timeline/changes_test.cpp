@@ -93,16 +93,29 @@ TEST_CASE("a reason of readiness is an event once, however its ages change") {
 TEST_CASE("the breaker's states are events") {
   auto looks = assigned();
   using State = delivery::Breaker::State;
-  looks.look.downstream.emplace();
-  looks.look.downstream->name = "shop:443";
+  looks.look.downstreams.resize(1);
+  looks.look.downstreams[0].name = "shop:443";
   CHECK(looks.next().empty());
-  looks.look.downstream->state = State::open;
-  looks.look.downstream->last_failure = "HTTP 503";
+  looks.look.downstreams[0].state = State::open;
+  looks.look.downstreams[0].last_failure = "HTTP 503";
   CHECK(looks.next() == Texts{"The breaker of shop:443 is open: HTTP 503"});
-  looks.look.downstream->state = State::closed;
+  looks.look.downstreams[0].state = State::closed;
   CHECK(looks.next() == Texts{"The breaker of shop:443 is closed."});
-  looks.look.downstream->state = State::off;
+  looks.look.downstreams[0].state = State::off;
   CHECK(looks.next().empty());
+}
+
+TEST_CASE("the breakers of two pools have events of their own, also at the same time") {
+  auto looks = assigned();
+  using State = delivery::Breaker::State;
+  looks.look.downstreams = {
+      {.name = "shop:443", .pool = "acme", .state = State::closed, .last_failure = ""},
+      {.name = "shop:444", .pool = "beta", .state = State::open, .last_failure = "HTTP 503"}};
+  CHECK(looks.next() == Texts{"The breaker of the pool beta (shop:444) is open: HTTP 503"});
+  looks.look.downstreams[0].state = State::open;
+  CHECK(looks.next() == Texts{"The breaker of the pool acme (shop:443) is open."});
+  looks.look.downstreams[1].state = State::closed;
+  CHECK(looks.next() == Texts{"The breaker of the pool beta (shop:444) is closed."});
 }
 
 TEST_CASE("each change of a lane is an event when it begins") {

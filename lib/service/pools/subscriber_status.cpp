@@ -1,0 +1,93 @@
+#include "service/pools/subscriber_status.h"
+
+#include <algorithm>
+#include <memory>
+#include <tuple>
+#include <utility>
+
+#include "base/utc_time.h"
+#include "config/text.h"
+#include "delivery/dead_letter/dead_letter.h"
+#include "service/downstream_status.h"
+
+namespace laneway::service {
+namespace {
+
+struct Candidate {
+  std::shared_ptr<lane::KeyedLimit> limit;
+  bool out = false;
+  bool all_places_taken = false;
+  lane::KeyedLimit::Waiting waiting{};
+
+  bool at_limit() const { return waiting.first > 0 && (all_places_taken || limit->rate.limited()); }
+  std::uint64_t all_waiting() const { return waiting.first + waiting.next; }
+};
+
+Candidate candidate_of(std::shared_ptr<lane::KeyedLimit> limit) {
+  Candidate found;
+  found.out = !limit->downstream.closed();
+  found.all_places_taken = limit->places.most() > 0 && limit->places.running() >= limit->places.most();
+  found.waiting = limit->waiting();
+  found.limit = std::move(limit);
+  return found;
+}
+
+/// Those with the same number of waiting records are in the order of their names.
+bool is_worse(const Candidate& a, const Candidate& b) {
+  return std::make_tuple(b.out, b.all_waiting(), std::cref(a.limit->text())) <
+         std::make_tuple(a.out, a.all_waiting(), std::cref(b.limit->text()));
+}
+
+std::string text_of(const Candidate& one, const DownstreamStatus& downstream, std::int64_t now_ms) {
+  std::vector<std::string> parts;
+  if (const auto since = out_since_ms(downstream, now_ms))
+    parts.push_back("out since " + utc_clock(*since, now_ms));
+  if (!one.out && one.at_limit())
+    parts.push_back(one.all_places_taken ? "runs as many records at once as it may" : "is at its rate");
+  const auto calls = calls_in_words(downstream);
+  if (!calls.empty()) parts.push_back(calls);
+  // The kinds of the failed calls may be all that is known of them.
+  if (downstream.out && calls.find(downstream.last_failure) == std::string::npos)
+    parts.push_back("last failure: " + downstream.last_failure);
+  return config::join(parts, "; ");
+}
+
+SubscriberStatus status_of(const Candidate& one, std::int64_t now_ms) {
+  const auto downstream =
+      status_of(WatchedDownstream{.downstream = &one.limit->downstream, .rate = &one.limit->rate});
+  SubscriberStatus status;
+  status.name = one.limit->text().empty()
+                    ? "(others)"
+                    : delivery::clean_text(one.limit->text(), SubscriberStatus::max_name);
+  status.state = downstream.state;
+  status.running = one.limit->places.running();
+  status.most = one.limit->places.most();
+  status.waiting = one.all_waiting();
+  status.text = text_of(one, downstream, now_ms);
+  return status;
+}
+
+}  // namespace
+
+Subscribers subscribers_of(const lane::KeyedLimits& limits, std::int64_t now_ms) {
+  Subscribers found;
+  std::vector<Candidate> troubled;
+  for (auto& limit : limits.all()) {
+    ++found.known;
+    auto candidate = candidate_of(std::move(limit));
+    if (candidate.out)
+      ++found.out;
+    else if (candidate.at_limit())
+      ++found.at_limit;
+    else
+      continue;
+    troubled.push_back(std::move(candidate));
+  }
+  const auto shown = std::min(troubled.size(), Subscribers::max_worst);
+  std::partial_sort(troubled.begin(), troubled.begin() + static_cast<std::ptrdiff_t>(shown), troubled.end(),
+                    is_worse);
+  for (std::size_t i = 0; i < shown; ++i) found.worst.push_back(status_of(troubled[i], now_ms));
+  return found;
+}
+
+}  // namespace laneway::service
