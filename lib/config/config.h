@@ -51,10 +51,13 @@ struct Commit {
 struct RetryDelay {
   std::string text;  ///< as it was written, because the topic's name contains it
   Duration duration{};
+  std::string group{};  ///< in the names of topics that are only of this group; otherwise empty
 
   bool operator==(const RetryDelay&) const = default;
   /// The retry topic of a topic.
-  std::string topic_of(const std::string& topic) const { return topic + "-retry-" + text; }
+  std::string topic_of(const std::string& topic) const {
+    return topic + (group.empty() ? "" : "-" + group) + "-retry-" + text;
+  }
 };
 
 struct Retry {

@@ -69,6 +69,7 @@ struct FailureHistory {
   const std::string* parks_in = nullptr;
   /// Since when a record that was parked has waited, ms since 1970; 0 for one that was not.
   std::int64_t waiting_since_ms = 0;
+  bool stays = false;  ///< too large for the retry topic
   /// The offset at which the record was read, if it was read from a retry topic: `record` is then restored to
   /// its origin.
   std::int64_t retry_offset = -1;
@@ -81,6 +82,8 @@ class Gathering;
 struct Progress {
   /// The record as it was read; empty while `record` is that record.
   kafka::Record origin;
+  /// The record of this pool while Item::record is, on its way to a retry topic, the record as it was read.
+  kafka::Record own;
   std::string part;            ///< id of the sub-job; empty if the record is whole
   std::size_t index = 0;       ///< of the sub-job among those of the record
   std::uint32_t gathered = 0;  ///< how often sub-jobs of the record have been gathered

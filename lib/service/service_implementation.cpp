@@ -89,27 +89,12 @@ Result<std::vector<kafka::TopicInfo>> Service::Implementation::find_topics(kafka
   if (const auto outputs = handler::find_output_topics(config, topics, directory, timeout); !outputs)
     return outputs.error();
   auto found = find_forward_topics(forwarding, topics, directory, deadline.left(), !loops().empty());
-  if (!found && park_nothing(found.error()))
-    found = find_forward_topics(forwarding, topics, directory, deadline.left(), !loops().empty());
-  if (!found) {
-    forwarding = config;  // the refusal was not about parked records only
-    return found.error();
-  }
+  if (!found) return found.error();
   forward_partitions = std::move(found).value();
-  for (const auto& name : config::retry_topics(forwarding))
-    topics.push_back({name, forward_partitions[name]});
+  for (auto& name : config::retry_topics(forwarding)) topics.push_back({name, forward_partitions[name]});
   subscription = subscription_to(config, topics);
   report_left_out(consumed->left_out);
   return std::move(topics);
-}
-
-/// Nobody has named the topics of parked records: if the brokers refuse these, the service works without
-/// them. Returns whether that is worth a try.
-bool Service::Implementation::park_nothing(const Error& refused) {
-  if (kafka::is_timeout(refused) || !config::parks(forwarding) || !config.retry.topics.empty()) return false;
-  forwarding.lanes.park_after = Duration::zero();
-  parking_refused = refused;
-  return true;
 }
 
 /// The consumed topics, once the user may read all that are named. A pattern may match topics that the user
@@ -121,11 +106,7 @@ Result<std::vector<kafka::TopicInfo>> Service::Implementation::find_readable_top
   if (!topics || config.topics_by_pattern() || !loops().empty()) return topics;
   const auto patience = std::min<Duration>(deadline.left() / 2, kafka::Directory::longest_refusal);
   const auto stopping = [this] { return stops.load() > 0; };
-  if (auto status = directory.readable(*topics, patience, stopping); !status) {
-    if (!park_nothing(status.error())) return status.error();
-    topics = find_readable_topics(directory, deadline);
-    if (!topics) forwarding = config;
-  }
+  if (auto status = directory.readable(*topics, patience, stopping); !status) return status.error();
   return topics;
 }
 
@@ -150,6 +131,10 @@ Result<lane::MemoryPlan> Service::Implementation::wait_for_topics() {
       return lane::plan_memory(config.lanes.memory, partitions, (*directory)->brokers(), config.consumers);
     }
     if (!kafka::is_timeout(topics.error())) answered = topics.error();
+    // A refusal that lasts: nobody has named these topics, so the service works without them.
+    if (loops().empty() && deadline.left() < settings()->start_deadline / 2 &&
+        park_nothing(forwarding, topics.error()))
+      continue;
     // It is too late to ask again: this answer is better than that of a question without time.
     if (stops.load() > 0 || deadline.left() < retry_interval + milliseconds(100) ||
         topics.error().kind == ErrorKind::configuration)
@@ -165,15 +150,7 @@ Result<lane::MemoryPlan> Service::Implementation::wait_for_topics() {
 }
 
 Status Service::Implementation::make_context(const lane::MemoryPlan& plan) {
-  const bool parks = config::parks(forwarding);
-  if (!parks && config::parks(config) && parking_refused)
-    telemetry::warn(
-        "no record is parked",
-        {{"error", parking_refused->text()},
-         {"hint",
-          "a pool or subscriber that is out can stop the others of its partitions: let the service "
-          "create, read and write its retry topics, or set lanes.park_after: 0s"}});
-  if (config.dead_letter.enabled() || parks) {
+  if (config.dead_letter.enabled() || config::parks(forwarding)) {
     auto made = handler::ForwardHandler::make(config, forward_partitions);
     if (!made) return made.error();
     forward = std::move(made).value();
@@ -195,7 +172,7 @@ Status Service::Implementation::make_context(const lane::MemoryPlan& plan) {
              &silences,
              silence_unit(config.kafka),
              &totals};
-  context.parking = parks ? forward.get() : nullptr;
+  context.parking = config::parks(forwarding) ? forward.get() : nullptr;
   context.stages = stages.for_lanes(config);
   context.router = stages.router();
   return {};

@@ -37,7 +37,6 @@ struct Service::Implementation {
   Status prepare();
   Result<std::vector<kafka::TopicInfo>> find_topics(kafka::Directory& directory, Duration timeout);
   Result<lane::MemoryPlan> wait_for_topics();
-  bool park_nothing(const Error& refused);
   Result<std::vector<kafka::TopicInfo>> find_readable_topics(kafka::Directory& directory, Deadline deadline);
   Status make_context(const lane::MemoryPlan& plan);
   Status start_members();
@@ -78,7 +77,6 @@ struct Service::Implementation {
   delivery::RetrySteps retry_steps;
   /// The same, without parking if the brokers refuse the topics for parked records.
   config::Config forwarding{config};
-  std::optional<Error> parking_refused;
   const config::ConsumedTopics consumed_topics{config};
   lane::TopicSubscription subscription;                    // as the start found the topics
   std::map<std::string, std::int32_t> forward_partitions;  // retry topics and dead-letter topics

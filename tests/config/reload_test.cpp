@@ -83,6 +83,7 @@ TEST_CASE("the keys that can change while the service runs are listed") {
                                           "ledger.max_age",
                                           "ledger.policy",
                                           "dead_letter.max_rate",
+                                          "lanes.park_after",
                                           "breaker.failures",
                                           "breaker.window",
                                           "breaker.probe",

@@ -35,7 +35,7 @@ class Shop:
                                 pools__send__handler__http__private_addresses="true")
 
     def topics(self):
-        return [self.run.topic, *(f"{self.run.topic}-retry-{delay}" for delay in DELAYS)]
+        return [self.run.topic, *(f"{self.run.topic}-{self.run.group}-retry-{delay}" for delay in DELAYS)]
 
     def parked(self):
         """How many records were written to the retry topics."""

@@ -9,15 +9,13 @@ namespace laneway::config {
 namespace {
 
 /// The first delay passes over a short outage, and with the last one a record that waits for a long outage is
-/// read and written every ten minutes only.
-const std::vector<RetryDelay>& usual_delays() {
+/// read and written every ten minutes only. Nobody has named these topics, and several groups may read the
+/// same one: each has its own.
+std::vector<RetryDelay> delays_of(const Config& config) {
   using std::chrono::minutes;
-  static const std::vector<RetryDelay> delays{{"10s", seconds(10)}, {"1m", minutes(1)}, {"10m", minutes(10)}};
-  return delays;
-}
-
-const std::vector<RetryDelay>& delays_of(const Config& config) {
-  return config.retry.topics.empty() ? usual_delays() : config.retry.topics;
+  if (!config.retry.topics.empty()) return config.retry.topics;
+  const auto& group = config.client("group.id");
+  return {{"10s", seconds(10), group}, {"1m", minutes(1), group}, {"10m", minutes(10), group}};
 }
 
 bool leads_to(const Config& config, const PoolSettings& from, const PoolSettings& to) {

@@ -115,7 +115,8 @@ class Rules {
 
   /// The default does nothing where it cannot; who writes the key must learn that.
   void check_parking() {
-    if (!context_.given("lanes.park_after") || config_.lanes.park_after == Duration::zero()) return;
+    const auto after = config_.lanes.park_after;
+    if (after == LaneSettings().park_after || after == Duration::zero()) return;
     if (const auto why = not_parked_because(config_); !why.empty())
       context_.refuse({"lanes.park_after"}, "this key has no effect: " + why,
                       "remove lanes.park_after, or set it to 0s");

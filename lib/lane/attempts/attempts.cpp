@@ -65,6 +65,10 @@ std::optional<handler::Item> Attempts::fail(handler::Item item, const handler::O
   if (item.arrived == TimePoint{}) item.arrived = now;
   const auto before = item.route();
   const auto answer = event_of(before, false, outcome.verdict, outcome.cause);
+  if (before == handler::Route::parked) {
+    stay(std::move(item), outcome, now);
+    return {};
+  }
   if (answer == RecordEvent::withheld) {
     withhold(std::move(item));
     return {};
@@ -116,9 +120,7 @@ std::uint32_t Attempts::throttled_times(const handler::FailureHistory& failures)
 std::optional<Duration> Attempts::next_step(handler::Item& item, const handler::Outcome& outcome,
                                             Duration took, TimePoint now) {
   auto& failures = *item.failures;
-  const bool gives_up = failures.route == handler::Route::retry_topic ||
-                        (failures.route == handler::Route::parked && context_.forward != nullptr);
-  if (gives_up && outcome.verdict == handler::Verdict::reject) {
+  if (failures.route == handler::Route::retry_topic && outcome.verdict == handler::Verdict::reject) {
     failures.route = handler::Route::dead_letter;  // the retry topic will never accept the record
     return std::nullopt;
   }
@@ -236,6 +238,20 @@ void Attempts::park(handler::Item& item, TimePoint now) {
   give_up(item, handler::Route::parked, delivery::DeadLetterReason::too_old);
 }
 
+/// The retry topic has not taken the record, which is work of the lane again. It may be parked once more
+/// after lanes.park_after, unless it is too large.
+void Attempts::stay(handler::Item item, const handler::Outcome& outcome, TimePoint now) {
+  log_.remember(item, outcome);
+  log_.failed("record not parked, waits in its lane", item, item.attempt, outcome, now);
+  auto& failures = *item.failures;
+  failures.route = handler::Route::work;
+  failures.stays = outcome.verdict == handler::Verdict::reject;
+  if (item.progress && item.progress->own) item.record = std::exchange(item.progress->own, {});
+  item.attempt = failures.attempts_before + failures.blame.counted() + 1;
+  item.arrived = now;
+  wait(std::move(item), now);
+}
+
 void Attempts::give_up_unbegun(handler::Item& item) {
   auto outcome = handler::Outcome::unavailable(downstream_.name() + " has not taken the record for too long");
   if (item.failures && !item.failures->reason.empty())
@@ -319,18 +335,6 @@ void Attempts::see_suspects(Suspects::Seen& seen) {
     if (item.failures) see(item.sequence, is_suspect(item));
   });
   for (const auto& [sequence, blame] : failed_in_drain_) see(sequence, downstream_.is_suspect(blame));
-}
-
-std::optional<handler::Item> Attempts::pop_unwritten(TimePoint now) {
-  auto item = waiting_.pop_unwritten(now);
-  if (item) bytes_ -= memory_of(*item);
-  return item;
-}
-
-std::optional<handler::Item> Attempts::pop(TimePoint now, bool probing) {
-  auto item = waiting_.pop(now, probing);
-  if (item) bytes_ -= memory_of(*item);
-  return item;
 }
 
 bool Attempts::begins(handler::Item& item, TimePoint now) {

@@ -72,11 +72,9 @@ class Attempts {
   /// Takes out a record that waits for an attempt and that `chosen` picks; nullopt if it picks none. O(n).
   template <class Chosen>
   std::optional<handler::Item> take_waiting(Chosen chosen) {
-    auto item = waiting_.take([&](const handler::Item& waiting) {
+    return taken(waiting_.take([&](const handler::Item& waiting) {
       return waiting.route() == handler::Route::work && chosen(waiting);
-    });
-    if (item) bytes_ -= memory_of(*item);
-    return item;
+    }));
   }
 
   struct Skipped {
@@ -98,9 +96,9 @@ class Attempts {
   /// Notes the records of which it is known whether they are suspects.
   void see_suspects(Suspects::Seen& seen);
   /// Takes out a record that its topic has not taken, and that is to be written again.
-  std::optional<handler::Item> pop_unwritten(TimePoint now);
+  std::optional<handler::Item> pop_unwritten(TimePoint now) { return taken(waiting_.pop_unwritten(now)); }
   /// Takes out the record that may begin next. `probing`: the downstream is out.
-  std::optional<handler::Item> pop(TimePoint now, bool probing);
+  std::optional<handler::Item> pop(TimePoint now, bool probing) { return taken(waiting_.pop(now, probing)); }
   /// Returns true if the record that was taken out begins now; otherwise the record waits here again.
   bool begins(handler::Item& item, TimePoint now);
   /// The lane drains, or the log was replaced: nothing waits any more. Returns what has waited.
@@ -114,6 +112,10 @@ class Attempts {
   FailureLog& log() { return log_; }
 
  private:
+  std::optional<handler::Item> taken(std::optional<handler::Item> item) {
+    if (item) bytes_ -= memory_of(*item);
+    return item;
+  }
   std::uint32_t throttled_times(const handler::FailureHistory& failures) const;
   std::optional<Duration> next_step(handler::Item& item, const handler::Outcome& outcome, Duration took,
                                     TimePoint now);
@@ -129,6 +131,7 @@ class Attempts {
   bool is_suspect(const handler::Item& item) const;
   void give_up_skipped(handler::Item& item, const std::string& reason);
   static handler::Route route_after(const handler::Item& item, delivery::DeadLetterReason given_up);
+  void stay(handler::Item item, const handler::Outcome& outcome, TimePoint now);
   void wait(handler::Item item, TimePoint due);
   void withhold(handler::Item item);
   double random();

@@ -103,6 +103,8 @@ class Downstream {
   }
   /// A task that was admitted has told the results of its calls.
   void task_ended() { tasks_.fetch_sub(1, std::memory_order_relaxed); }
+  /// When a call last worked, in any lane; zero before the first.
+  TimePoint worked_at() const { return worked_at_.load(std::memory_order_relaxed); }
   /// The number of tasks that were admitted and have not ended.
   std::uint32_t running() const { return tasks_.load(std::memory_order_relaxed); }
 

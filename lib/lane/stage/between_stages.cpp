@@ -219,14 +219,17 @@ Item gathered(Item whole, const std::vector<handler::Gathering::Result>& results
 void restore_whole(Item& item) {
   if (!item.progress) return;
   auto& progress = *item.progress;
-  if (!progress.gathering) {
-    if (progress.origin) item.record = std::exchange(progress.origin, {});
+  const bool may_come_back = item.route() == handler::Route::parked;
+  if (!progress.gathering && !progress.origin) return;
+  if (!progress.gathering && !may_come_back) {
+    item.record = std::exchange(progress.origin, {});
     return;
   }
   const auto& origin = origin_of(item);
   auto data = frame_of(origin);
   data.value = copy_of(origin.raw_value());
-  replace_header(data, part_header, progress.part);
+  if (progress.gathering) replace_header(data, part_header, progress.part);
+  if (may_come_back) progress.own = std::move(item.record);
   item.record = kafka::Record(data);
 }
 

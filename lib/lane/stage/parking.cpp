@@ -10,15 +10,16 @@ namespace {
 /// With its headers, a larger record may be more than the brokers take by default (1 MiB).
 constexpr std::size_t largest_parked = 900'000;
 
+/// In any lane of the process: the records of this lane may all be of one line.
+TimePoint worked_at(const Line& line) { return std::max(line.worked_at(), line.downstream().worked_at()); }
+
 bool parked_before(const handler::Item& item) { return item.failures && item.failures->waiting_since_ms > 0; }
 
 }  // namespace
 
 void Neighbours::Latest::add(const Line& line) {
-  if (line.worked_at() == TimePoint{}) return;
-  const auto later = [&](const Line* than) {
-    return than == nullptr || line.worked_at() > than->worked_at();
-  };
+  if (worked_at(line) == TimePoint{}) return;
+  const auto later = [&](const Line* than) { return than == nullptr || worked_at(line) > worked_at(*than); };
   if (later(lines[0]))
     lines = {&line, lines[0]};
   else if (later(lines[1]))
@@ -27,7 +28,7 @@ void Neighbours::Latest::add(const Line& line) {
 
 TimePoint Neighbours::Latest::without(const Line& line) const {
   const auto* latest = lines[0] == &line ? lines[1] : lines[0];
-  return latest == nullptr ? TimePoint{} : latest->worked_at();
+  return latest == nullptr ? TimePoint{} : worked_at(*latest);
 }
 
 void Neighbours::add(const Line& line) {
@@ -42,8 +43,21 @@ Neighbours::Others Neighbours::without(const Line& line) const {
   return {all_.without(line), idle_.without(line)};
 }
 
+std::vector<std::size_t> stages_beside(const std::vector<StageContext>& stages, std::size_t stage) {
+  const auto leads = [&](std::size_t from, std::size_t to) {
+    auto then = static_cast<int>(from);
+    while (then >= 0 && then != static_cast<int>(to)) then = stages[static_cast<std::size_t>(then)].then;
+    return then >= 0;
+  };
+  std::vector<std::size_t> beside;
+  for (std::size_t i = 0; i < stages.size(); ++i)
+    if (!leads(i, stage) && !leads(stage, i)) beside.push_back(i);
+  if (!beside.empty() || stages[stage].each != nullptr) beside.push_back(stage);
+  return beside;
+}
+
 std::vector<handler::Item> Parking::take_leaving(Line& line, const Neighbours& neighbours, bool pool_waits,
-                                                 TimePoint now) const {
+                                                 std::size_t most, TimePoint now) const {
   std::vector<handler::Item> leaving;
   const auto out_since = line.out_since(now);
   if (!out_since && (line.backlog().empty() || !(pool_waits || line.at_limit(now)))) return leaving;
@@ -53,7 +67,7 @@ std::vector<handler::Item> Parking::take_leaving(Line& line, const Neighbours& n
   const Situation at{.out = out_since.has_value(),
                      .out_for_long = out_since && now - *out_since >= lane_.lanes.park_after &&
                                      attempts.waiting().size() > 0,
-                     .others = neighbours.without(line),
+                     .others = others_of(line, neighbours),
                      .share_records = lane_.lanes.max_incomplete / lines,
                      .share_bytes = lane_.memory.lane_bytes / lines,
                      .now = now};
@@ -61,19 +75,31 @@ std::vector<handler::Item> Parking::take_leaving(Line& line, const Neighbours& n
     ends ? attempts.give_up_unbegun(item) : attempts.park(item, now);
     leaving.push_back(std::move(item));
   };
-  while (!line.backlog().empty()) {
+  while (!line.backlog().empty() && leaving.size() < most) {
     const auto& next = line.backlog().front();
     const bool ends = this->ends(next, at);
     if (!ends && !leaves(line, next, true, at)) break;
     take(line.pop(), ends);
   }
+  const auto take_waiting = [&](auto leaves_now, bool ends) {
+    while (leaving.size() < most) {
+      auto item = attempts.take_waiting(leaves_now);
+      if (!item) return;
+      take(std::move(*item), ends);
+    }
+  };
   if (!at.out) return leaving;
-  while (auto item = attempts.take_waiting([&](const auto& waiting) { return ends(waiting, at); }))
-    take(std::move(*item), true);
-  while (auto item =
-             attempts.take_waiting([&](const auto& waiting) { return leaves(line, waiting, false, at); }))
-    take(std::move(*item), false);
+  take_waiting([&](const handler::Item& waiting) { return ends(waiting, at); }, true);
+  take_waiting([&](const handler::Item& waiting) { return leaves(line, waiting, false, at); }, false);
   return leaving;
+}
+
+/// While a subscriber is out, each that works is another one, also one without records in this lane.
+Neighbours::Others Parking::others_of(const Line& line, const Neighbours& neighbours) const {
+  auto others = neighbours.without(line);
+  if (stage_.each != nullptr && !line.downstream().closed())
+    others.worked = std::max(others.worked, stage_.each->worked_at());
+  return others;
 }
 
 bool Parking::ends(const handler::Item& item, const Situation& at) const {
@@ -81,7 +107,8 @@ bool Parking::ends(const handler::Item& item, const Situation& at) const {
   const auto longest = stage_.settings.each.longest_wait;
   if (longest == Duration::zero()) return false;
   auto age = at.now - item.arrived;
-  if (parked_before(item))
+  // A record that comes back to a subscriber that works again gets its turn there first.
+  if (parked_before(item) && (at.out || age >= lane_.lanes.park_after))
     age = std::max<Duration>(age, milliseconds(wall_clock_ms() - item.failures->waiting_since_ms));
   // Another subscriber has worked since: not everything is out.
   return age >= longest && stage_.each->worked_at() >= at.now - age;
@@ -90,19 +117,14 @@ bool Parking::ends(const handler::Item& item, const Situation& at) const {
 bool Parking::leaves(const Line& line, const handler::Item& item, bool in_backlog,
                      const Situation& at) const {
   if (!line.attempts().parks() || item.arrived > at.now) return false;
-  if (item.failures && item.failures->undecided) return false;
-  const bool others_work = at.out ? parked_before(item) || at.others.worked >= item.arrived
-                                  : at.others.worked_and_idle >= item.arrived;
-  if (!others_work || origin_of(item).size() > largest_parked) return false;
+  if (item.failures && (item.failures->undecided || item.failures->stays)) return false;
+  const auto worked = at.out ? at.others.worked : at.others.worked_and_idle;
+  if (!(parked_before(item) || worked >= item.arrived) || origin_of(item).size() > largest_parked)
+    return false;
   if (at.now - item.arrived >= lane_.lanes.park_after) return true;
   if (ledger_.appended() - item.sequence > lane_.lanes.max_incomplete / 2) return true;
-  return in_backlog &&
+  return in_backlog && at.out &&
          (at.out_for_long || line.backlog().size() > at.share_records || line.bytes() > at.share_bytes);
-}
-
-bool Parking::parks_at_end(const handler::Item& item) {
-  return item.route() == handler::Route::work && item.progress && item.progress->gathering &&
-         item.progress->gathering->any_ended() && origin_of(item).size() <= largest_parked;
 }
 
 }  // namespace laneway::lane

@@ -49,18 +49,19 @@ class Neighbours {
   std::uint32_t with_backlog_ = 0;
 };
 
+/// The places of the stages whose records go on while those of `stage` wait, itself among them: the stages
+/// that neither lead to it nor follow it. Empty if no record of the stage has others beside it.
+std::vector<std::size_t> stages_beside(const std::vector<StageContext>& stages, std::size_t stage);
+
 class Parking {
  public:
   Parking(const LaneContext& lane, const StageContext& stage, const Ledger& ledger)
       : lane_(lane), stage_(stage), ledger_(ledger) {}
 
   /// Takes the records out of the line that leave now, each with the route to its topic. `pool_waits`: the
-  /// pool or the stage after it takes no more records of the line.
+  /// pool or the stage after it takes no more records of the line. At most `most` records.
   std::vector<handler::Item> take_leaving(Line& line, const Neighbours& neighbours, bool pool_waits,
-                                          TimePoint now) const;
-  /// Whether the sub-job is parked when its lane ends: another one of its record has ended, and would run
-  /// again with it.
-  static bool parks_at_end(const handler::Item& item);
+                                          std::size_t most, TimePoint now) const;
 
  private:
   struct Situation {
@@ -72,6 +73,7 @@ class Parking {
     TimePoint now;
   };
 
+  Neighbours::Others others_of(const Line& line, const Neighbours& neighbours) const;
   bool ends(const handler::Item& item, const Situation& at) const;
   bool leaves(const Line& line, const handler::Item& item, bool in_backlog, const Situation& at) const;
 

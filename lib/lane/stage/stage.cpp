@@ -144,8 +144,8 @@ bool Stage::feed(Line& line, TimePoint now) {
     items.push_back(pop(line));
     bytes += items.back().record.size();
   }
-  line.charge(begun, bytes, now);
   workload().run(std::move(items), line);
+  line.charge(begun, bytes, now);
   line.give_back();  // those of records that wait for their key
   return true;
 }
@@ -240,11 +240,12 @@ bool Stage::write_again(Line& line, TimePoint now) const {
 
 void Stage::let_leave(const Neighbours& neighbours, TimePoint now) {
   if (members_.gate.careful() || workload().drains()) return;
+  // Of a pool with subscribers, each waits for its own limits; what all wait for is no reason to leave.
   const bool full =
-      (context_.each == nullptr && workload().next() != nullptr) || (next_ != nullptr && next_->crowded());
+      context_.each == nullptr && (workload().next() != nullptr || (next_ != nullptr && next_->crowded()));
   for (const auto& line : lines_) {
     const auto before = line->backlog().size();
-    auto leaving = parking_.take_leaving(*line, neighbours, full, now);
+    auto leaving = parking_.take_leaving(*line, neighbours, full, room_to_leave(), now);
     waiting_.set(waiting_.get() - (before - line->backlog().size()));
     for (auto& item : leaving) run_alone(std::move(item), *line);
   }
@@ -317,7 +318,7 @@ void Stage::begin_drain(bool finish, Duration left, std::uint64_t incoming, Time
     for (const auto& work : works_) work->workload.leave_downstream(*line);
     // A drain does not wait for retries, because others wait for the drain.
     for (auto& item : line->attempts().clear()) end_in_drain(std::move(item), *line);
-    if (!finish) give_back(*line);
+    if (!finish) keep_first(*line, 0);
   }
   const bool all_fit = finish && keep_fitting(left, now);
   auto& line = *lines_.front();
@@ -350,29 +351,21 @@ bool Stage::keep_fitting(Duration left, TimePoint now) {
     room -= keep;
     if (keep == backlog) continue;
     all = false;
-    waiting_.set(waiting_.get() - (backlog - keep));
-    for (auto& item : line->give_back_beyond(keep)) end_in_drain(std::move(item), *line);
+    keep_first(*line, keep);
   }
   return all;
 }
 
-void Stage::end_in_drain(handler::Item item, Line& line) {
-  if (parked_ != nullptr && item.route() == handler::Route::work && item.progress && item.progress->gathering)
-    rest_.emplace_back(&line, std::move(item));
-}
-
-void Stage::give_back(Line& line) {
-  while (!line.backlog().empty()) end_in_drain(pop(line), line);
+void Stage::keep_first(Line& line, std::uint64_t records) {
+  waiting_.set(waiting_.get() - (line.backlog().size() - records));
+  for (auto& item : line.give_back_beyond(records)) end_in_drain(std::move(item), line);
 }
 
 void Stage::park_rest(TimePoint now) {
-  std::erase_if(rest_, [&](auto& entry) {
-    auto& [line, item] = entry;
-    if (!Parking::parks_at_end(item)) return false;
+  for (auto& [line, item] : rest_.take_of_begun(room_to_leave())) {
     line->attempts().park(item, now);
     run_alone(std::move(item), *line);
-    return true;
-  });
+  }
 }
 
 void Stage::cancel() {
@@ -395,13 +388,13 @@ void Stage::close() {
 }
 
 void Stage::start_over() {
-  rest_.clear();
   for (const auto& line : lines_) {
     clear_backlog(*line);
     line->attempts().start_over();
   }
   if (order_) order_->clear();
   for (const auto& work : works_) work->workload.start_over();
+  rest_.clear();
 }
 
 }  // namespace laneway::lane

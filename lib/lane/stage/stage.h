@@ -25,6 +25,7 @@
 #include "lane/commit/crash_gate.h"
 #include "lane/shared/lane_context.h"
 #include "lane/stage/completions.h"
+#include "lane/stage/drain_rest.h"
 #include "lane/stage/gather_order.h"
 #include "lane/stage/line.h"
 #include "lane/stage/parking.h"
@@ -138,7 +139,9 @@ class Stage {
   /// nothing runs any more, the rest is given back with the whole records.
   void park_rest(TimePoint now);
   /// A drain gives the record back.
-  void end_in_drain(handler::Item item, Line& line);
+  void end_in_drain(handler::Item item, Line& line) {
+    if (parked_ != nullptr) rest_.add(item, line);
+  }
   void cancel();
   void close();
   void start_over();
@@ -152,7 +155,15 @@ class Stage {
   bool takes_directly(Line& line) const;
   bool none_further_on() const;
   void give_back_late(Duration left, TimePoint now);
-  void give_back(Line& line);
+  void keep_first(Line& line, std::uint64_t records);
+  /// Records that leave are whole copies, so few do at a time.
+  std::size_t room_to_leave() const {
+    constexpr std::size_t most = 256;
+    const auto leaving = parked_ == nullptr                           ? 0
+                         : parked_->bytes() > lane_.memory.lane_bytes ? most
+                                                                      : parked_->in_pool();
+    return most - std::min<std::size_t>(leaving, most);
+  }
   bool keep_fitting(Duration left, TimePoint now);
   handler::Item pop(Line& line);
   void clear_backlog(Line& line);
@@ -173,7 +184,7 @@ class Stage {
   Relaxed<std::uint32_t> subscribers_out_;   // likewise
   Relaxed<std::uint64_t> waiting_for_them_;  // likewise, of their records
   const Parking parking_;
-  std::vector<std::pair<Line*, handler::Item>> rest_;  // sub-jobs that a drain does not finish
+  DrainRest rest_;
   Workload* failed_ = nullptr;
   Workload* parked_ = nullptr;                // null: no record is parked
   std::vector<std::unique_ptr<Work>> works_;  // its threads use the members above

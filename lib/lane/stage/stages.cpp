@@ -30,7 +30,7 @@ Stages::Stages(const Members& members, const std::function<void()>& on_ready)
     for (const auto& work : all_[i]->works()) works_.push_back(work.get());
     if (!stages[i].settings.helps.empty()) help_others(i);
   }
-  for (std::size_t i = 0; i < all_.size(); ++i) find_beside(i);
+  for (std::size_t i = 0; i < all_.size(); ++i) places_[i].beside = stages_beside(stages, i);
 }
 
 Stages::~Stages() {
@@ -47,18 +47,6 @@ void Stages::help_others(std::size_t stage) {
     for (std::size_t k = 0; k < all_.size(); ++k)
       if (stages[k].settings.name == name) helped.push_back(&all_[k]->workload().pool());
   if (!helped.empty()) pool::help(all_[stage]->workload().pool(), helped);
-}
-
-/// Only records beside others can leave the lane to them.
-void Stages::find_beside(std::size_t stage) {
-  const auto leads = [this](std::size_t from, std::size_t to) {
-    const auto& after = places_[from].after;
-    return std::find(after.begin(), after.end(), to) != after.end();
-  };
-  auto& beside = places_[stage].beside;
-  for (std::size_t i = 0; i < all_.size(); ++i)
-    if (i != stage && !leads(i, stage) && !leads(stage, i)) beside.push_back(i);
-  if (!beside.empty() || lane_.context.stages[stage].each != nullptr) beside.push_back(stage);
 }
 
 void Stages::follow_settings() {
@@ -118,7 +106,8 @@ int Stages::gatherer_after(std::size_t pool) const {
 
 void Stages::pass_on(handler::Item done) {
   const auto next = places_[collecting_].after.front();
-  if (all_[next]->gives_back()) return;  // a drain that lets nothing more begin: the record runs again
+  if (all_[next]->gives_back())  // a drain that lets nothing more begin: the record runs again
+    return all_[collecting_]->end_in_drain(std::move(done), *all_[collecting_]->lines().front());
   const auto before = passed_on();
   go_on(next, std::move(done));
   const auto after = passed_on();
@@ -182,10 +171,6 @@ void Stages::collect(TimePoint now) {
   for (collecting_ = 0; collecting_ < all_.size(); ++collecting_)
     for (const auto& work : all_[collecting_]->works()) work->completions.collect(now);
   for (auto* stage : in_order_) stage->take_late(now);
-}
-
-void Stages::failed_in_drain(handler::Item item, Line& line) {
-  all_[collecting_]->end_in_drain(std::move(item), line);
 }
 
 void Stages::submit(TimePoint now) {

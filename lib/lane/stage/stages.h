@@ -89,7 +89,9 @@ class Stages final : public Onward {
   // Onward
   void pass_on(handler::Item done) override;
   void end_part(handler::Item part, bool given_up) override;
-  void failed_in_drain(handler::Item item, Line& line) override;
+  void failed_in_drain(handler::Item item, Line& line) override {
+    all_[collecting_]->end_in_drain(std::move(item), line);
+  }
 
  private:
   /// What the lane keeps for a stage, beside the stage.
@@ -106,7 +108,6 @@ class Stages final : public Onward {
   bool may_begin(const Workload::Pending& next, TimePoint now);
   bool none_at_work() const;
   void help_others(std::size_t stage);
-  void find_beside(std::size_t stage);
   void let_leave(std::size_t stage, TimePoint now);
   int gatherer_after(std::size_t pool) const;
   void expect(const WorkBatch& batch, std::size_t entry);

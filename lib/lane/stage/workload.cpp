@@ -248,20 +248,10 @@ void Workload::take_back(const WorkBatch& batch, std::uint64_t key, std::vector<
     run_again(std::move(items), *batch.line, false, false);
 }
 
-/// Gives back the memory of records that waited outside any batch.
-void Workload::let_go(const std::vector<handler::Item>& items) {
-  for (const auto& item : items) bytes_ -= std::min(bytes_, memory_of(item));
-}
-
 std::uint64_t Workload::unbegun(const pool::Snapshot& snapshot) const {
   std::uint64_t records = snapshot.queued + keys_.waiting();
   for (const auto& pending : pending_) records += pending.batch->size - pending.begin;
   return records;
-}
-
-std::uint64_t Workload::records() const {
-  const auto snapshot = pool_->snapshot();
-  return unbegun(snapshot) + snapshot.in_flight;
 }
 
 void Workload::drain(bool finish, Duration left) {
@@ -319,13 +309,6 @@ void Workload::give_back(WorkBatch& batch, std::uint32_t begin, std::uint32_t en
     leave_rest(batch.items[i], *batch.line);
   }
   finish(batch, end - begin, in_pool);
-}
-
-/// A drain gives back the record.
-void Workload::leave_rest(handler::Item& item, Line& line) {
-  if (rest_ == nullptr || !drains_ || cancelled_) return;
-  if (item.route() == handler::Route::work && item.progress && item.progress->gathering)
-    rest_->emplace_back(&line, std::move(item));
 }
 
 void Workload::give_back_unbegun() {

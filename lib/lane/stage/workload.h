@@ -24,6 +24,7 @@
 #include "lane/ledger/key_order.h"
 #include "lane/ledger/ledger.h"
 #include "lane/shared/lane_context.h"
+#include "lane/stage/drain_rest.h"
 #include "lane/stage/execution.h"
 #include "lane/stage/line.h"
 #include "lane/state/lane_detail.h"
@@ -54,8 +55,7 @@ class Workload {
     const CrashGate& gate;
     LaneStats& stats;
     std::function<void()> on_ready;
-    /// Gets the sub-jobs that a drain gives back; null: they are dropped.
-    std::vector<std::pair<Line*, handler::Item>>* rest = nullptr;
+    DrainRest* rest = nullptr;  ///< null: what a drain gives back is dropped
   };
   Workload(const Members& members, Serves serves);
 
@@ -142,7 +142,10 @@ class Workload {
   void leave_downstream(const Line& line) { line.downstream().leave(&execution_); }
 
   /// The number of queued and running records.
-  std::uint64_t records() const;
+  std::uint64_t records() const {
+    const auto snapshot = pool_->snapshot();
+    return unbegun(snapshot) + snapshot.in_flight;
+  }
   bool keys_wait() const { return keys_.waiting() > 0; }
   /// As many records as the queue has places wait behind their keys, outside the pool.
   bool many_wait_for_keys() const { return keys_wait() && keys_.waiting() >= stage_.settings.queue; }
@@ -187,13 +190,19 @@ class Workload {
   void apply_key_order(WorkBatch& batch);
   void wait_behind_key(std::uint64_t key, std::span<handler::Item> items);
   std::size_t measured_slice() const;
-  void let_go(const std::vector<handler::Item>& items);
+  /// Gives back the memory of records that waited outside any batch.
+  void let_go(const std::vector<handler::Item>& items) {
+    for (const auto& item : items) bytes_ -= std::min(bytes_, memory_of(item));
+  }
   void give_back_pending();
   void give_back(WorkBatch& batch, std::uint32_t begin, std::uint32_t end, bool in_pool);
   void give_back_beyond(Duration left);
   void give_back_unbegun();
   void withdraw(std::uint32_t keep);
-  void leave_rest(handler::Item& item, Line& line);
+  /// A drain gives back the record.
+  void leave_rest(handler::Item& item, Line& line) {
+    if (rest_ != nullptr && drains_ && !cancelled_) rest_->add(item, line);
+  }
   void report_stuck(const pool::Range& job) const;
 
   Line& line_;
@@ -204,7 +213,7 @@ class Workload {
   const Ledger& ledger_;
   const CrashGate& gate_;
   LaneStats& stats_;
-  std::vector<std::pair<Line*, handler::Item>>* const rest_;
+  DrainRest* const rest_;
   std::vector<BatchPtr> batches_;  // running or pending; found again by their place
   std::vector<BatchPtr> spare_;
   std::deque<Pending> pending_;  // in the order of their turns, then of their coming

@@ -101,6 +101,22 @@ ForwardVerdict judge_forward_topics(const std::vector<ForwardTopic>& topics,
   return verdict;
 }
 
+bool park_nothing(config::Config& config, const Error& refused) {
+  if (!config.retry.topics.empty() || !config::parks(config)) return false;
+  const auto topics = config::retry_topics(config);
+  const bool only_these = std::any_of(topics.begin(), topics.end(), [&](const std::string& topic) {
+    return refused.text().find(topic) != std::string::npos;
+  });
+  if (!only_these) return false;
+  config.lanes.park_after = Duration::zero();
+  telemetry::warn("no record is parked",
+                  {{"error", refused.text()},
+                   {"hint",
+                    "a pool or subscriber that is out can stop the others of its partitions: let the service "
+                    "create, read and write its retry topics, or set lanes.park_after: 0s"}});
+  return true;
+}
+
 delivery::RetrySteps retry_steps(const config::Config& config) {
   delivery::RetrySteps steps;
   const auto delays = config::retry_delays(config);

@@ -40,6 +40,10 @@ struct ForwardVerdict {
 ForwardVerdict judge_forward_topics(const std::vector<ForwardTopic>& topics,
                                     const std::map<std::string, kafka::TopicLimits>& limits);
 
+/// If the brokers refuse a topic that only parked records need, and that nobody has named: parks nothing any
+/// more, logs that, and returns true.
+bool park_nothing(config::Config& config, const Error& refused);
+
 /// The steps of every topic, by the configuration; empty if retry topics are not configured. Pure.
 delivery::RetrySteps retry_steps(const config::Config& config);
 

@@ -31,8 +31,9 @@ TEST_CASE("records are parked where a pool or a subscriber could stop others of 
 }
 
 TEST_CASE("parked records wait in the configured retry topics, or in usual ones") {
-  CHECK(retry_topics(config_with(tenants)) ==
-        std::vector<std::string>{"orders-retry-10s", "orders-retry-1m", "orders-retry-10m"});
+  CHECK(retry_topics(config_with(tenants)) == std::vector<std::string>{"orders-orders-retry-10s",
+                                                                       "orders-orders-retry-1m",
+                                                                       "orders-orders-retry-10m"});
   CHECK(retry_topics(config_with(tenants + "retry: { topics: [5s] }\ndead_letter: { topic: d }\n")) ==
         std::vector<std::string>{"orders-retry-5s"});
   CHECK(retry_topics(config_with("")).empty());
@@ -48,9 +49,12 @@ TEST_CASE("nothing is parked where order, unknown topics or skipped records forb
   auto config = config_with(tenants);
   config.topics = {"^orders"};
   CHECK(not_parked_because(config) == "topics is a pattern, so the retry topics are not known at the start");
-  config.topics = {"orders", "orders-retry-1m"};
-  CHECK(not_parked_because(config) == "the retry topic orders-retry-1m is not possible");
+  config.topics = {"orders", "orders-orders-retry-1m"};
+  CHECK(not_parked_because(config) == "the retry topic orders-orders-retry-1m is not possible");
   config.topics = {"orders"};
+  config.kafka["group.id"].value = "a group";
+  CHECK(not_parked_because(config) == "the retry topic orders-a group-retry-10s is not possible");
+  config.kafka["group.id"].value = "orders";
   config.kafka["auto.offset.reset"].value = "latest";
   CHECK(not_parked_because(config).find("would be skipped") != std::string::npos);
 }

@@ -21,7 +21,7 @@ struct SendingPoolStatus {
     limit->note_waiting({}, {.first = first, .next = next});
     return *limit;
   }
-  void be_busy(const std::string& name, std::uint64_t waiting) { wait(name, waiting).take(2); }
+  void be_busy(const std::string& name, std::uint64_t waiting) { wait(name, waiting).places.take(2); }
   void fail(const std::string& name, std::uint64_t waiting) {
     const std::string reason = "HTTP 503: no disk";
     wait(name, waiting).downstream.failed({.reason = reason}, SteadyClock::now());
