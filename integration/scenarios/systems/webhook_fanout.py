@@ -37,6 +37,7 @@ class Shop:
                                 pools__send__handler__http__subscribers=self.file,
                                 pools__send__handler__http__private_addresses="true",
                                 pools__send__each__rate__records=200,  # what waits for its turn must not look like a dead subscriber
+                                lanes__park_after="0s",  # the story of parked events is parked_webhooks
                                 pools__send__each__longest_wait="20s", retry__backoff="100ms", breaker__probe="1s",
                                 **{f"kafka.{key}": value for key, value in harness.SHORT_SESSION.items()})
 

@@ -252,7 +252,8 @@ void Execution::attempted(const handler::Item& item, const handler::BegunAttempt
   const bool letter = item.route() == handler::Route::dead_letter;
   const bool parked = item.route() == handler::Route::parked;
   if (event == RecordEvent::written) name = letter ? "dead_letter" : parked ? "parked" : "retry_topic";
-  if (event == RecordEvent::not_written) name = letter ? "dead_letter_failed" : "retry_topic_failed";
+  if (event == RecordEvent::not_written)
+    name = letter ? "dead_letter_failed" : parked ? "parked_failed" : "retry_topic_failed";
   if (event == RecordEvent::passed_on) name = "passed_on";
   const auto part = item.progress ? std::string_view(item.progress->part) : std::string_view();
   const handler::Content record(item.record);
