@@ -52,6 +52,7 @@ def scenario(run):
     run.watch_commits()
     settings = {f"pools__{tier}__handler__plugin__library": PLUGINS / "tiers.so" for tier in TIERS}
     settings.update({f"pools__{tier}__longest_wait": LONGEST_WAIT for tier in ("medium", "low")})
+    settings["lanes__park_after"] = "0s"  # a member has one lane, and the oracle does not follow parked records
     first, second = (run.example(name, CONFIG, **settings) for name in ("first", "second"))
     wait_until("each member has a partition", lambda: all(len(status(service, "lanes")) == 1 for service in (first, second)))
     flood(run)
