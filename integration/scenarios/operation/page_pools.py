@@ -28,7 +28,8 @@ def settings_of(receivers, billing):
     breaker = {"failures": 3, "probe": "1s"}
     hooks, bills = ({"workers": 4, "queue": 16, "breaker": breaker, "handler": {"http": {"url": url}}}
                     for url in (receivers.url(), f"{billing.url}/billing"))
-    return {"handler": None, "retry": {"max_backoff": "1s"}, "route": {"by": "header:kind", "pools": {"hooks": "hooks"}, "default": "billing"},
+    # Nothing is parked, so that all that waits is on the page.
+    return {"handler": None, "lanes": {"park_after": "0s"}, "retry": {"max_backoff": "1s"}, "route": {"by": "header:kind", "pools": {"hooks": "hooks"}, "default": "billing"},
             "pools": {"hooks": {**hooks, "each": {"by": "value:/to", "workers": 4}}, "billing": bills}}
 
 
@@ -69,7 +70,8 @@ def shows_both_pools(browser):
         browser.look(width)
         wait_until(f"both pools are there at {width} pixels", lambda: order(browser, "pool") == ["hooks", "billing"])
         expect_equal(["closed: state good"] * 2, states(browser, "pool"), "breakers")
-    expect_equal("", browser.text("#subscribers"), "subscribers in trouble")
+    # At the start audit may be at its limit, until it has caught up.
+    wait_until("no subscriber is in trouble", lambda: browser.text("#subscribers") == "")
 
 
 def queue_of(lane):

@@ -28,7 +28,7 @@ class Receivers(WebService):
 def settings_of(shop, billing, receivers):
     to = lambda url: {"http": {"url": url}}  # noqa: E731
     breaker = {"failures": 3, "probe": "2s"}
-    return {"handler": None, "dead_letter": {"topic": "{topic}-dlt"}, "retry": {"max_backoff": "2s"}, "lanes": {"order": "none"},
+    return {"handler": None, "dead_letter": {"topic": "{topic}-dlt"}, "retry": {"max_backoff": "2s"}, "lanes": {"order": "none", "park_after": "0s"},
             "route": {"by": "header:kind", "pools": {"orders": "orders", "billing": "billing"}, "default": "hooks"},
             "pools": {"orders": {"workers": 8, "handler": to(f"{shop.url}/orders")},
                       "billing": {"workers": 4, "queue": 16, "breaker": breaker, "handler": to(f"{billing.url}/billing")},
