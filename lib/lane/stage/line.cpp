@@ -22,15 +22,14 @@ Line::Line(const LaneContext& lane, const StageContext& stage, std::shared_ptr<K
 }
 
 Line::~Line() {
-  if (!subscriber_) return;
   leave_places();
-  subscriber_->places.end(running_);
-  subscriber_->note_waiting(noted_, {});
+  if (subscriber_) subscriber_->note_waiting(noted_, {});
 }
 
 void Line::leave_places() {
-  if (!subscriber_) return;
+  if (!subscriber_ || !std::exchange(uses_places_, false)) return;
   for (const auto* asker : {&new_, &failed_}) subscriber_->places.leave(asker->place);
+  subscriber_->places.end(std::exchange(running_, 0));
 }
 
 void Line::note_waiting() {
@@ -75,6 +74,7 @@ std::uint32_t Line::begin(Asker& asker, std::uint32_t wanted, TimePoint now) {
     wanted = static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, room.records));
   }
   if (!subscriber_) return wanted;
+  uses_places_ = true;
   // What was reserved and not used is there still.
   const auto begun =
       wanted <= reserved_ ? 0 : subscriber_->places.begin(asker.place, wanted - reserved_, now);
@@ -112,12 +112,13 @@ void Line::entered(std::uint32_t records) {
   if (!subscriber_) return;
   const auto reserved = std::min(records, reserved_);
   reserved_ -= reserved;
+  uses_places_ = true;
   if (records > reserved) subscriber_->places.take(records - reserved);
   running_ += records - reserved;
 }
 
 void Line::ended(std::uint32_t records) {
-  if (!subscriber_) return;
+  if (!subscriber_ || !uses_places_) return;
   subscriber_->places.end(records);
   running_ -= records;
 }

@@ -90,7 +90,8 @@ class Line {
   /// No new record, or no failed one, wants to begin now: their share of the limits goes to the others.
   void leave_new(TimePoint now) { leave(new_, now); }
   void leave_failed(TimePoint now) { leave(failed_, now); }
-  /// `on_place` is not called any more, unless a record asks again.
+  /// The lane has ended: its places are free for others, and `on_place` is not called any more. Whoever
+  /// destroys a line may hold the locks of its lanes, which `on_place` takes: so this comes before.
   void leave_places();
 
   void wait(handler::Item item, TimePoint now);
@@ -138,6 +139,7 @@ class Line {
   std::optional<TimePoint> out_since_;
   TimePoint worked_at_{};  // zero before the first record
   bool gives_back_ = false;
+  bool uses_places_ = false;
   std::deque<handler::Item> backlog_;
   std::uint64_t bytes_ = 0;
   std::uint32_t reserved_ = 0;  // of the subscriber's places, by begin()

@@ -482,6 +482,24 @@ TEST_CASE("a record that is parked uses up no attempt, and has those that were l
   CHECK(attempts + 1 == static_cast<int>(test.context.retry.attempts));
 }
 
+TEST_CASE("a record that its retry topic does not take is work of its lane again, and may be parked later") {
+  delivery::RetrySteps steps;
+  steps.add("orders", {{"orders-retry-1m", seconds(60)}}, {.failed = false, .parked = true});
+  Attempted test(steps.find("orders"));
+  test.context.parking = &test.forward;
+  const auto answer = GENERATE(Outcome::unavailable("no broker"), Outcome::reject("too large"));
+  auto item = Attempted::record();
+  item.arrived = test.now;
+  test.attempts->park(item, test.now);
+  test.now += seconds(5);
+  CHECK_FALSE(test.fail(std::move(item), answer));
+  item = test.after_its_delay();
+  CHECK(item.route() == Route::work);
+  CHECK(item.attempt == 1);
+  CHECK(item.arrived == test.now);
+  CHECK(item.failures->stays == (answer.verdict == handler::Verdict::reject));
+}
+
 TEST_CASE("of the waiting records, chosen ones can be taken out") {
   Attempted test;
   for (const std::int64_t offset : {0, 1}) test.fail(Attempted::record(offset), withheld());

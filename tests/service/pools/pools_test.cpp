@@ -11,8 +11,12 @@ using handler::Outcome;
 
 namespace {
 
+/// The embedded cluster does not let clients create topics, so no record is parked.
+void park_nothing(config::Config& config) { config.lanes.park_after = Duration::zero(); }
+
 /// Records go from `first` to `last`, which has one worker and limits for each text of the key.
 void add_two_pools(config::Config& config) {
+  park_nothing(config);
   config::PoolSettings first;
   first.name = "first";
   first.then = "last";
@@ -30,6 +34,7 @@ void add_two_pools(config::Config& config) {
 
 /// The records of a partition go to these in turn.
 void add_east_and_west(config::Config& config) {
+  park_nothing(config);
   config.route.by.kind = config::Selector::Kind::round_robin;
   for (const auto* name : {"east", "west"}) {
     config::PoolSettings pool;
