@@ -14,7 +14,8 @@ namespace {
 
 /// Askers that want places all the time, and how many places each has had.
 struct Shared {
-  explicit Shared(std::uint32_t most, std::size_t askers = 1) : places(most), had(askers), signals(askers) {
+  explicit Shared(std::uint32_t places_of_all, std::size_t askers = 1)
+      : places(places_of_all), had(askers), signals(askers) {
     for (std::size_t i = 0; i < askers; ++i) all.push_back({[this, i] { ++signals[i]; }});
   }
   std::uint32_t begin(std::uint32_t wanted) { return places.begin(all[0], wanted, now); }
