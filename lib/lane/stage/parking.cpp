@@ -81,16 +81,15 @@ std::vector<handler::Item> Parking::take_leaving(Line& line, const Neighbours& n
     if (!ends && !leaves(line, next, true, at)) break;
     take(line.pop(), ends);
   }
-  const auto take_waiting = [&](auto leaves_now, bool ends) {
-    while (leaving.size() < most) {
-      auto item = attempts.take_waiting(leaves_now);
-      if (!item) return;
-      take(std::move(*item), ends);
-    }
+  const auto goes = [&](const handler::Item& item) {
+    return ends(item, at) || leaves(line, item, false, at);
   };
-  if (!at.out) return leaving;
-  take_waiting([&](const handler::Item& waiting) { return ends(waiting, at); }, true);
-  take_waiting([&](const handler::Item& waiting) { return leaves(line, waiting, false, at); }, false);
+  while (at.out && leaving.size() < most) {
+    auto item = attempts.take_waiting(goes);
+    if (!item) break;
+    const bool ends = this->ends(*item, at);
+    take(std::move(*item), ends);
+  }
   return leaving;
 }
 

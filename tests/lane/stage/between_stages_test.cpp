@@ -20,42 +20,43 @@ struct OrderedChain : PooledLane {
   ScriptedHandler first;
 };
 
+/// A record is split into these sub-jobs, and each of them into x and y.
+struct SplitTwice : PooledLane {
+  explicit SplitTwice(const std::vector<std::string>& ids)
+      : split([ids](const auto&) { return results(ids); }) {
+    add_pool("split", split);
+    add_pool("again", again);
+    add_pool("last", last);
+    in_a_chain();
+  }
+  ~SplitTwice() { lane.reset(); }
+  /// The sub-jobs that run when the record comes back for this one; empty: for all.
+  std::vector<std::string> parts_of(const std::string& wanted) {
+    if (!wanted.empty()) partition.headers = {{"laneway-part", wanted}};
+    partition.add_run(0, 1);
+    begin();
+    CHECK(until_committed(1));
+    return last.parts();
+  }
+  ScriptedHandler split;
+  ScriptedHandler again{[](const auto&) { return results({"x", "y"}); }};
+  ScriptedHandler last;
+};
+
 }  // namespace
 
 TEST_CASE("a sub-job that comes back is split into its own sub-jobs again") {
-  ScriptedHandler split([](const auto&) { return results({"a", "b"}); });
-  ScriptedHandler again([](const auto&) { return results({"x", "y"}); });
-  ScriptedHandler last;
-  PooledLane test;
-  test.add_pool("split", split);
-  test.add_pool("again", again);
-  test.add_pool("last", last);
-  test.in_a_chain();
+  SplitTwice test({"a", "b"});
   const auto [wanted, expected] = GENERATE(table<std::string, std::vector<std::string>>(
       {{"a", {"a/x", "a/y"}}, {"a/y", {"a/y"}}, {"", {"a/x", "a/y", "b/x", "b/y"}}}));
-  if (!wanted.empty()) test.partition.headers = {{"laneway-part", wanted}};
-  test.partition.add_run(0, 1);
-  test.begin();
-  CHECK(test.until_committed(1));
-  CHECK(last.parts() == expected);
+  CHECK(test.parts_of(wanted) == expected);
 }
 
 TEST_CASE("a sub-job of a sub-job with the name gathered comes back alone") {
-  ScriptedHandler split([](const auto&) { return results({"gathered", "b"}); });
-  ScriptedHandler again([](const auto&) { return results({"x", "y"}); });
-  ScriptedHandler last;
-  PooledLane test;
-  test.add_pool("split", split);
-  test.add_pool("again", again);
-  test.add_pool("last", last);
-  test.in_a_chain();
+  SplitTwice test({"gathered", "b"});
   const auto [wanted, expected] = GENERATE(table<std::string, std::vector<std::string>>(
       {{"gathered", {"gathered//x", "gathered//y"}}, {"gathered//x", {"gathered//x"}}}));
-  test.partition.headers = {{"laneway-part", wanted}};
-  test.partition.add_run(0, 1);
-  test.begin();
-  CHECK(test.until_committed(1));
-  CHECK(last.parts() == expected);
+  CHECK(test.parts_of(wanted) == expected);
 }
 
 TEST_CASE("a record for which nothing is left to do is a success") {
