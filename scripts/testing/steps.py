@@ -10,11 +10,19 @@ import time
 NINJA = re.compile(r"^\[(\d+)/(\d+)\]")
 CTEST = re.compile(r"^\s*(\d+)/(\d+) Test\s+#\d+: (.*) \.{2,}\s*(?:\*\*\*)?([A-Z].*?)\s+[\d.]+ sec")
 SHOWN = 150  # lines of a failed test or step
+REASON = re.compile(r"\bFAILED:|^(FAIL|ERROR): |^Traceback |Sanitizer: ")
+AFTER_REASON = 8  # lines that follow a reason and belong to it
 INTERVAL = 30  # s between two lines of progress without a terminal
 
 
 class Failed(Exception):
     """A step that everything else depends on has failed."""
+
+
+def reasons(lines):
+    """The lines that say what failed, among the many that a test binary logs."""
+    shown = {at + after for at, line in enumerate(lines) if REASON.search(line) for after in range(-1, AFTER_REASON)}
+    return [line[:300] for at, line in enumerate(lines) if at in shown][:SHOWN]
 
 
 class Board:
@@ -67,7 +75,7 @@ class Board:
 
     def test_failed(self, name, log, lines):
         with self.lock:
-            self.failed.append((name, log))
+            self.failed.append((name, log, reasons(lines)))
             self.print_above(f"FAILED {name}, see {log}")
             print("\n".join(lines[-SHOWN:]), flush=True)
 
@@ -168,6 +176,6 @@ class Steps:
                 self.board.progress(step, f"{found[1]}/{found[2]}")
             if name:
                 failure.append(line)
-        if code != 0 and not any(failed.startswith(step + ":") for failed, _ in self.board.failed):
+        if code != 0 and not any(failed.startswith(step + ":") for failed, *_ in self.board.failed):
             self.board.test_failed(f"{step}: ctest", log, log.read_text(errors="replace").splitlines())
         self.board.say(f"{step}: {count} tests ended in {time.monotonic() - begun:.0f} s")

@@ -16,6 +16,9 @@ OUTPUT = """\
  2/4 Test #12: embedded.service:a lane ... that waits, and more ...   Passed    0.10 sec
  3/4 Test #13: embedded.service:a record .........***Failed    0.91 sec
 what the test printed
+retry_test.cpp:12: FAILED:
+  CHECK( attempts == 3 )
+ts=2026-01-01T00:00:00.000Z msg="lane paused"
  4/4 Test  #3: kafka.kill ........................***Timeout 300.01 sec
 
 50% tests passed, 2 tests failed out of 4
@@ -49,20 +52,21 @@ class Counting(unittest.TestCase):
     def test_each_test_counts_and_a_failed_test_is_shown_with_its_output(self):
         printed = self.ctest(OUTPUT, 8)
         self.assertEqual(2, self.board.passed)
-        self.assertEqual(["Release: embedded.service:a record", "Release: kafka.kill"], [name for name, _ in self.board.failed])
+        self.assertEqual(["Release: embedded.service:a record", "Release: kafka.kill"], [name for name, *_ in self.board.failed])
         self.assertIn("what the test printed", printed)
+        self.assertIn("  CHECK( attempts == 3 )", self.board.failed[0][2])
         self.assertIn("Release: 4 tests ended", printed)
 
     def test_a_ctest_without_tests_fails(self):
         printed = self.ctest("No tests were found!!!\n", 8)
-        self.assertEqual(["Release: ctest"], [name for name, _ in self.board.failed])
+        self.assertEqual(["Release: ctest"], [name for name, *_ in self.board.failed])
         self.assertIn("No tests were found", printed)
 
     def test_a_check_passes_by_its_exit_code(self):
         self.quietly(self.steps.check, "formatting", ["true"])
         printed = self.quietly(self.steps.check, "rules", ["sh", "-c", "echo wrong rule; exit 3"])
         self.assertEqual(1, self.board.passed)
-        self.assertEqual([("rules", self.folder / "rules.log")], self.board.failed)
+        self.assertEqual([("rules", self.folder / "rules.log", [])], self.board.failed)
         self.assertIn("wrong rule", printed)
 
     def test_without_a_build_nothing_runs(self):

@@ -11,6 +11,11 @@ namespace {
 
 using handler::Outcome;
 
+/// A breaker that opens with the third failure. The time between probes is real time, also where a test's time is not.
+DownstreamRules opens_with(Duration probe) {
+  return {.breaker = {.failures = 3, .window = seconds(30), .probe = probe}};
+}
+
 /// Records of two pools in turn: even offsets go to `first`, odd ones to `second`.
 void add_alternating(PooledLane& test, std::int64_t records, const char* first, const char* second) {
   for (std::int64_t offset = 0; offset < records; ++offset)
@@ -144,7 +149,7 @@ TEST_CASE("a lane holds at once when all pools that it feeds are full") {
 }
 
 TEST_CASE("an open breaker of a pool holds back only the records of this pool") {
-  Downstream downstream{"broken", {.breaker = {.failures = 3, .window = seconds(30), .probe = seconds(5)}}};
+  Downstream downstream{"broken", opens_with(milliseconds(200))};
   ScriptedHandler fast;
   std::atomic<bool> works{false};
   ScriptedHandler broken(
@@ -171,7 +176,7 @@ TEST_CASE("a record that comes long after an outage began may wait as long as th
   each.by = {config::Selector::Kind::key, ""};
   each.longest_wait = std::chrono::hours(1);
   KeyedLimits subscribers{
-      "send", {.breaker = {.failures = 3, .window = seconds(30), .probe = seconds(5)}}, each};
+      "send", opens_with(Duration(1)), each};
   std::atomic<bool> works{false};
   ScriptedHandler send(
       [&](const auto&) { return works ? Outcome::done() : Outcome::unavailable("refused"); });
