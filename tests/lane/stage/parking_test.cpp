@@ -50,7 +50,7 @@ struct Webhooks : ParkingInstance {
     fan_pool.settings.workers = 2;
     fan_pool.settings.queue = 256;
     fan_pool.handler = &fan;
-    fan_pool.downstream = &never_out;
+    fan_pool.downstream = &fanned;
     fan_pool.then = 1;
     auto& send_pool = context.stages.emplace_back();
     send_pool.settings.name = "send";
@@ -67,6 +67,8 @@ struct Webhooks : ParkingInstance {
   Receivers& receivers;
   const TimePoint& time;
   config::Each each;
+  // Each stage has its own: what works in one is no evidence for the other.
+  Downstream fanned{"fan", {.breaker = {.failures = 0}}};
   Downstream never_out{"none", {.breaker = {.failures = 0}}};
   std::unique_ptr<KeyedLimits> limits;
   InstantHandler fan{[](const handler::Attempt&) {
