@@ -84,6 +84,8 @@ Result<RetryTopics> BrokerQuestions::ask_for_forward_topics(kafka::Directory& di
       retry_topics.missing_partitions += static_cast<std::size_t>(topic.source.partitions);
   }
   if (const auto limits = ask_limits(directory, existing); !limits) return limits.error();
+  for (const auto& warning : service::unread_retry_topics(config_, directory, left()))
+    out_ << "  warning: " << warning << '\n';
   return retry_topics;
 }
 

@@ -246,8 +246,7 @@ void Lane::tick_oldest(TimePoint now) {
 
 /// When the first record that waits can be submitted, as far as is known.
 TimePoint Lane::next_retry(TimePoint now) {
-  const auto soon = now + (stages_.breaker_holds() ? busy_tick : Duration(milliseconds(1)));
-  const auto due = std::max(stages_.next_attempt(now), soon);
+  const auto due = std::max(stages_.next_attempt(now), now + milliseconds(1));
   return rate_.waits(now) ? std::max(due, rate_.ready_at(now)) : due;
 }
 

@@ -4,10 +4,8 @@
 #include <chrono>
 #include <optional>
 
-#include "config/client/client_keys.h"
 #include "config/pools/parking.h"
 #include "config/rules/consumed_topics.h"
-#include "config/text.h"
 #include "handler/forward/forward_handler.h"
 #include "handler/registry.h"
 #include "kafka/access/key_files.h"
@@ -15,6 +13,7 @@
 #include "service/process/process_limits.h"
 #include "service/status/families.h"
 #include "service/topics/forward_topics.h"
+#include "service/topics/subscription.h"
 #include "telemetry/log.h"
 
 namespace laneway::service {
@@ -24,28 +23,6 @@ constexpr Duration exit_slack = milliseconds(3500);     // of the 5 s after the 
 constexpr Duration retry_interval = milliseconds(300);  // while the start waits for brokers and topics
 constexpr Duration one_question = seconds(1);           // to the brokers, while the start waits
 constexpr Duration live_limit = seconds(10);
-constexpr std::size_t most_named = 20;  // topics that a pattern leaves out
-
-/// What the members subscribe to. `topics`: those that the start has found, with the retry topics.
-lane::TopicSubscription subscription_to(const config::Config& config,
-                                        const std::vector<kafka::TopicInfo>& topics) {
-  lane::TopicSubscription subscription;
-  for (const auto& topic : topics) subscription.names.push_back(topic.name);
-  std::sort(subscription.names.begin(), subscription.names.end());
-  if (!config.topics_by_pattern()) return subscription;
-  subscription.pattern = std::make_shared<const config::ConsumedTopics>(config);
-  subscription.interval = config::topic_look_up_interval(config.kafka);
-  return subscription;
-}
-
-/// Logs the topics that a pattern leaves out, if any; a long list is cut.
-void report_left_out(std::vector<std::string> topics) {
-  if (topics.empty()) return;
-  const auto count = topics.size();
-  topics.resize(std::min(count, most_named));
-  telemetry::info("the pattern in topics leaves topics out",
-                  {{"count", count}, {"topics", config::join(topics, ", ")}});
-}
 
 bool all_ended(const Loops& loops) {
   return std::all_of(loops.begin(), loops.end(), [](const auto& loop) { return loop->ended(); });
@@ -128,6 +105,8 @@ Result<lane::MemoryPlan> Service::Implementation::wait_for_topics() {
       for (const auto& topic : *topics) partitions += static_cast<std::uint64_t>(topic.partitions);
       for (const auto& warning : limit_warnings(config, partitions, brokers.load(), allowed()))
         telemetry::warn("a limit of the process is low", {{"error", warning}});
+      for (const auto& warning : unread_retry_topics(forwarding, **directory, one_question))
+        telemetry::warn("retry topic is not read", {{"error", warning}});
       return lane::plan_memory(config.lanes.memory, partitions, (*directory)->brokers(), config.consumers);
     }
     if (!kafka::is_timeout(topics.error())) answered = topics.error();

@@ -18,6 +18,13 @@ std::vector<RetryDelay> delays_of(const Config& config) {
   return {{"10s", seconds(10), group}, {"1m", minutes(1), group}, {"10m", minutes(10), group}};
 }
 
+std::vector<std::string> names_of(const Config& config, const std::vector<RetryDelay>& delays) {
+  std::vector<std::string> names;
+  for (const auto& topic : config.topics)
+    for (const auto& delay : delays) names.push_back(delay.topic_of(topic));
+  return names;
+}
+
 bool leads_to(const Config& config, const PoolSettings& from, const PoolSettings& to) {
   const auto* pool = &from;
   // No cycle is that long; the rules refuse cycles later.
@@ -77,12 +84,11 @@ std::vector<RetryDelay> retry_delays(const Config& config) {
   return !config.retry.topics.empty() || parks(config) ? delays_of(config) : std::vector<RetryDelay>();
 }
 
-std::vector<std::string> retry_topics(const Config& config) {
-  std::vector<std::string> names;
-  const auto delays = retry_delays(config);
-  for (const auto& topic : config.topics)
-    for (const auto& delay : delays) names.push_back(delay.topic_of(topic));
-  return names;
+std::vector<std::string> topics_of_parked(const Config& config) {
+  if (!config.retry.topics.empty() || config.topics_by_pattern()) return {};
+  return names_of(config, delays_of(config));
 }
+
+std::vector<std::string> retry_topics(const Config& config) { return names_of(config, retry_delays(config)); }
 
 }  // namespace laneway::config

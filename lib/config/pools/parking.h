@@ -20,6 +20,9 @@ inline bool parks(const Config& config) { return not_parked_because(config).empt
 /// The delays of the retry topics: those of retry.topics or, if only parked records use such topics, 10s, 1m
 /// and 10m. Empty if there are no retry topics.
 std::vector<RetryDelay> retry_delays(const Config& config);
+/// The names of the retry topics that only parked records use, whether or not records are parked now. Empty
+/// with retry.topics, or if `topics` is a pattern.
+std::vector<std::string> topics_of_parked(const Config& config);
 /// The retry topics of all topics that are listed by name.
 std::vector<std::string> retry_topics(const Config& config);
 

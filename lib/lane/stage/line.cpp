@@ -131,6 +131,7 @@ std::optional<TimePoint> Line::next_attempt(TimePoint now) {
   const auto due = attempts_.next_due();
   if (!due || *due > now) return due;
   if (failed_.waits_for_place) return now + between_turns;
+  if (!downstream().closed()) return now + milliseconds(50);  // another record is the probe
   return failed_.rate && failed_.rate->waits(now) ? std::max(*due, failed_.rate->ready_at(now)) : due;
 }
 
@@ -142,9 +143,10 @@ void Line::wait(handler::Item item, TimePoint now) {
   backlog_.push_back(std::move(item));
 }
 
-handler::Item Line::pop() {
-  auto item = std::move(backlog_.front());
-  backlog_.pop_front();
+handler::Item Line::pop(std::size_t place) {
+  const auto first = backlog_.begin() + static_cast<std::ptrdiff_t>(place);
+  auto item = std::move(*first);
+  backlog_.erase(first);
   bytes_ -= memory_of(item);
   return item;
 }

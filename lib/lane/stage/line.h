@@ -96,7 +96,8 @@ class Line {
 
   void wait(handler::Item item, TimePoint now);
   const std::deque<handler::Item>& backlog() const { return backlog_; }
-  handler::Item pop();
+  /// Takes out the first record, or the one at this place. O(place).
+  handler::Item pop(std::size_t place = 0);
   /// Takes the record, or its sub-jobs, out of the backlog.
   std::vector<handler::Item> take(Sequence sequence);
   void clear_backlog();

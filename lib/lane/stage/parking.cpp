@@ -13,6 +13,16 @@ constexpr std::size_t largest_parked = 900'000;
 /// In any lane of the process: the records of this lane may all be of one line.
 TimePoint worked_at(const Line& line) { return std::max(line.worked_at(), line.downstream().worked_at()); }
 
+/// Records of a subscriber that cannot keep up may fill its lane, so that those of others, which would show
+/// that these could go on, come later.
+constexpr Duration recently = seconds(60);
+
+/// Whether nothing about the record itself keeps it in its lane.
+bool can_leave(const handler::Item& item) {
+  if (item.failures && (item.failures->undecided || item.failures->stays)) return false;
+  return origin_of(item).size() <= largest_parked;
+}
+
 bool parked_before(const handler::Item& item) { return item.failures && item.failures->waiting_since_ms > 0; }
 
 }  // namespace
@@ -75,11 +85,16 @@ std::vector<handler::Item> Parking::take_leaving(Line& line, const Neighbours& n
     ends ? attempts.give_up_unbegun(item) : attempts.park(item, now);
     leaving.push_back(std::move(item));
   };
-  while (!line.backlog().empty() && leaving.size() < most) {
-    const auto& next = line.backlog().front();
+  std::size_t stay = 0;  // which leave the way to those behind them
+  while (stay < line.backlog().size() && leaving.size() < most) {
+    const auto& next = line.backlog()[stay];
     const bool ends = this->ends(next, at);
-    if (!ends && !leaves(line, next, true, at)) break;
-    take(line.pop(), ends);
+    if (ends || leaves(line, next, true, at))
+      take(line.pop(stay), ends);
+    else if (can_leave(next))
+      break;
+    else
+      ++stay;
   }
   const auto goes = [&](const handler::Item& item) {
     return ends(item, at) || leaves(line, item, false, at);
@@ -115,11 +130,10 @@ bool Parking::ends(const handler::Item& item, const Situation& at) const {
 
 bool Parking::leaves(const Line& line, const handler::Item& item, bool in_backlog,
                      const Situation& at) const {
-  if (!line.attempts().parks() || item.arrived > at.now) return false;
-  if (item.failures && (item.failures->undecided || item.failures->stays)) return false;
+  if (!line.attempts().parks() || item.arrived > at.now || !can_leave(item)) return false;
   const auto worked = at.out ? at.others.worked : at.others.worked_and_idle;
-  if (!(parked_before(item) || worked >= item.arrived) || origin_of(item).size() > largest_parked)
-    return false;
+  const auto since = at.out ? item.arrived : item.arrived - recently;
+  if (!parked_before(item) && (worked == TimePoint{} || worked < since)) return false;
   if (at.now - item.arrived >= lane_.lanes.park_after) return true;
   if (ledger_.appended() - item.sequence > lane_.lanes.max_incomplete / 2) return true;
   return in_backlog && at.out &&

@@ -281,13 +281,6 @@ TimePoint Stages::next_attempt(TimePoint now) const {
   return next;
 }
 
-bool Stages::breaker_holds() const {
-  for (const auto& stage : all_)
-    for (const auto& line : stage->lines())
-      if (line->breaker_holds()) return true;
-  return false;
-}
-
 bool Stages::keeps_pace() const {
   for (const auto& stage : all_)
     for (const auto& line : stage->lines())

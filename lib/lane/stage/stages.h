@@ -66,7 +66,6 @@ class Stages final : public Onward {
   bool due(TimePoint now) const;
   /// When the first of these may begin, by its delay and the rate of its line.
   TimePoint next_attempt(TimePoint now) const;
-  bool breaker_holds() const;
   /// Whether a downstream has asked for fewer calls.
   bool keeps_pace() const;
   std::uint64_t bytes() const;

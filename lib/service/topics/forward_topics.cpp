@@ -117,6 +117,20 @@ bool park_nothing(config::Config& config, const Error& refused) {
   return true;
 }
 
+std::vector<std::string> unread_retry_topics(const config::Config& config, kafka::Directory& directory,
+                                             Duration timeout) {
+  std::vector<std::string> warnings;
+  if (config::parks(config)) return warnings;
+  const auto found = directory.existing(config::topics_of_parked(config), timeout);
+  if (!found) return warnings;
+  for (const auto& [name, topic] : *found)
+    warnings.push_back("retry topic " + name + " is not read, because no record is parked (" +
+                       config::not_parked_because(config) +
+                       "); if parked records are left there, park records again until the topic has no lag; "
+                       "then delete the topic");
+  return warnings;
+}
+
 delivery::RetrySteps retry_steps(const config::Config& config) {
   delivery::RetrySteps steps;
   const auto delays = config::retry_delays(config);

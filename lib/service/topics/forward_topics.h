@@ -44,6 +44,11 @@ ForwardVerdict judge_forward_topics(const std::vector<ForwardTopic>& topics,
 /// more, logs that, and returns true.
 bool park_nothing(config::Config& config, const Error& refused);
 
+/// Warnings about retry topics that exist, and that the service does not read, because it does not park
+/// records any more. None if the brokers do not answer.
+std::vector<std::string> unread_retry_topics(const config::Config& config, kafka::Directory& directory,
+                                             Duration timeout);
+
 /// The steps of every topic, by the configuration; empty if retry topics are not configured. Pure.
 delivery::RetrySteps retry_steps(const config::Config& config);
 

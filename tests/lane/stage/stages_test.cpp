@@ -11,7 +11,8 @@ namespace {
 
 using handler::Outcome;
 
-/// A breaker that opens with the third failure. The time between probes is real time, also where a test's time is not.
+/// A breaker that opens with the third failure. The time between probes is real time, also where a test's
+/// time is not.
 DownstreamRules opens_with(Duration probe) {
   return {.breaker = {.failures = 3, .window = seconds(30), .probe = probe}};
 }
@@ -175,8 +176,7 @@ TEST_CASE("a record that comes long after an outage began may wait as long as th
   config::Each each;
   each.by = {config::Selector::Kind::key, ""};
   each.longest_wait = std::chrono::hours(1);
-  KeyedLimits subscribers{
-      "send", opens_with(Duration(1)), each};
+  KeyedLimits subscribers{"send", opens_with(Duration(1)), each};
   std::atomic<bool> works{false};
   ScriptedHandler send(
       [&](const auto&) { return works ? Outcome::done() : Outcome::unavailable("refused"); });

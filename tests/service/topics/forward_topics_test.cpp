@@ -2,6 +2,9 @@
 #include "service/topics/forward_topics.h"
 
 #include "catch.h"
+#include "config/pools/parking.h"
+#include "eventually.h"
+#include "mock_cluster.h"
 
 using namespace laneway;
 using namespace laneway::service;
@@ -73,4 +76,28 @@ TEST_CASE("topics that are kept forever, or whose settings are invisible, cause 
   const auto hidden = judge_forward_topics(test.topics, {});
   CHECK_FALSE(hidden.refusal);
   CHECK(hidden.warnings.empty());
+}
+
+TEST_CASE("a service that does not park records any more warns of the retry topics that it does not read") {
+  auto started = kafka::MockCluster::start(1);
+  REQUIRE(started);
+  auto& cluster = **started;
+  REQUIRE(cluster.create_topic("orders", 2));
+  REQUIRE(cluster.create_topic("orders-billing-retry-10m", 2));
+  config::Config config;
+  config.topics = {"orders"};
+  config.kafka["bootstrap.servers"].value = cluster.bootstrap();
+  config.kafka["group.id"].value = "billing";
+  const auto directory = kafka::Directory::open(config.kafka);
+  REQUIRE(directory);
+  const auto warnings = [&] { return unread_retry_topics(config, **directory, patience); };
+  REQUIRE(warnings().size() == 1);
+  CHECK(warnings().front().find("orders-billing-retry-10m is not read") != std::string::npos);
+  config.unnamed.each.by = {config::Selector::Kind::key, ""};
+  REQUIRE(config::parks(config));
+  CHECK(warnings().empty());
+  config.lanes.park_after = Duration::zero();
+  CHECK(warnings().size() == 1);
+  config.kafka["group.id"].value = "shipping";
+  CHECK(warnings().empty());
 }

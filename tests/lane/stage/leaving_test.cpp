@@ -1,0 +1,112 @@
+// Which records of a line leave their lane, and when, without a lane.
+#include <memory>
+
+#include "catch.h"
+#include "lane/stage/one_stage.h"
+#include "lane/stage/parking.h"
+
+using namespace laneway;
+using namespace laneway::lane;
+
+namespace {
+
+/// A stage with two subscribers, each of which takes a record a second.
+struct TwoSubscribers : StageSurroundings {
+  TwoSubscribers() {
+    context.parking = &forward;
+    context.lanes.park_after = seconds(10);
+    context.lanes.max_incomplete = 1000;
+    context.memory.lane_bytes = 1 << 20;
+    stage().settings.each = each;
+    stage().each = &limits;
+    step.parks_in = "orders-retry-10s";
+    for (auto* line : {&acme, &quick})
+      *line = std::make_unique<Line>(context, stage(), limits.find(line == &acme ? "acme" : "quick"),
+                                     Attempts::Members{id, ledger, oldest, &step}, [] {});
+  }
+  void wait(Sequence sequence, std::size_t bytes = 100) {
+    ledger.append(static_cast<std::int64_t>(sequence));
+    acme->wait(item_of(sequence, bytes), now);
+  }
+  /// The rate of acme is used up, and its next record asks for it.
+  void reach_limit() {
+    while (acme->begin(1, now) > 0) acme->charge(1, 100, now);
+    REQUIRE(acme->at_limit(now));
+  }
+  std::vector<Sequence> leaving() {
+    Neighbours neighbours;
+    for (const auto* line : {acme.get(), quick.get()}) neighbours.add(*line);
+    std::vector<Sequence> sequences;
+    for (const auto& item :
+         Parking(context, stage(), ledger).take_leaving(*acme, neighbours, false, 100, now))
+      sequences.push_back(item.sequence);
+    return sequences;
+  }
+
+  const config::Each each{.by = {config::Selector::Kind::key, ""}, .rate = {1, 0, seconds(1)}};
+  KeyedLimits limits{"send", {.breaker = {.failures = 1, .window = seconds(30), .probe = seconds(5)}}, each};
+  delivery::RetryStep step;
+  std::unique_ptr<Line> acme, quick;
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(TwoSubscribers,
+                 "records of a subscriber at its limit leave once they have waited for long") {
+  for (Sequence sequence = 0; sequence < 3; ++sequence) wait(sequence);
+  reach_limit();
+  quick->note_worked(now + seconds(1));
+  now += seconds(9);
+  reach_limit();
+  CHECK(leaving().empty());
+  now += seconds(1);
+  reach_limit();
+  CHECK(leaving() == std::vector<Sequence>{0, 1, 2});
+}
+
+TEST_CASE_METHOD(TwoSubscribers, "a record that is too large to leave does not keep those behind it") {
+  wait(0, 1'000'000);
+  wait(1);
+  reach_limit();
+  quick->note_worked(now);
+  now += seconds(10);
+  reach_limit();
+  CHECK(leaving() == std::vector<Sequence>{1});
+  CHECK(acme->backlog().size() == 1);
+}
+
+TEST_CASE_METHOD(TwoSubscribers, "records that fill a lane leave although those of others come behind them") {
+  quick->note_worked(now);
+  now += seconds(40);
+  wait(0);
+  reach_limit();
+  now += seconds(10);
+  reach_limit();
+  CHECK(leaving() == std::vector<Sequence>{0});
+
+  now += seconds(11);  // nobody else has worked lately: more capacity is needed, and no topic would help
+  wait(1);
+  now += seconds(10);
+  reach_limit();
+  CHECK(leaving().empty());
+}
+
+TEST_CASE_METHOD(TwoSubscribers, "records of a subscriber that is out stay unless others work meanwhile") {
+  quick->note_worked(now);
+  now += seconds(1);
+  wait(0);
+  const std::string reason = "refused";
+  acme->downstream().failed({.reason = reason}, now);
+  now += seconds(10);
+  CHECK(leaving().empty());
+  quick->note_worked(now);
+  CHECK(leaving() == std::vector<Sequence>{0});
+}
+
+TEST_CASE_METHOD(TwoSubscribers, "a failed record behind another probe does not wake its lane all the time") {
+  acme->attempts().put_off(item_of(0), now);
+  CHECK(acme->next_attempt(now) == now);
+  const std::string reason = "refused";
+  acme->downstream().failed({.reason = reason}, now);
+  CHECK(acme->next_attempt(now) == now + milliseconds(50));
+}
