@@ -135,7 +135,9 @@ bool Parking::leaves(const Line& line, const handler::Item& item, bool in_backlo
   const auto since = at.out ? item.arrived : item.arrived - recently;
   if (!parked_before(item) && (worked == TimePoint{} || worked < since)) return false;
   if (at.now - item.arrived >= lane_.lanes.park_after) return true;
-  if (ledger_.appended() - item.sequence > lane_.lanes.max_incomplete / 2) return true;
+  // In a retry topic others wait for their time behind a record that is due, which is to be tried first.
+  if (!parked_before(item) && ledger_.appended() - item.sequence > lane_.lanes.max_incomplete / 2)
+    return true;
   return in_backlog && at.out &&
          (at.out_for_long || line.backlog().size() > at.share_records || line.bytes() > at.share_bytes);
 }
