@@ -2,7 +2,6 @@
 // limits of the process and of each text, order by key. It lives several lives, which end by a drain (a
 // rebalance) or without any notice (a kill), and every rule is checked against a model (random_pools.h).
 // LANEWAY_SEEDS=10000 runs more histories, LANEWAY_FIRST_SEED=n begins elsewhere.
-#include <cstdlib>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -353,11 +352,6 @@ TEST_CASE("the judge of the histories notices each violation") {
     test.judge.taken(2 + max_incomplete + 1);
     CHECK(broken() == "at most max_incomplete records are taken");
   }
-}
-
-std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
 TEST_CASE("every history of a lane with pools keeps bounds, order and commits, and all records are done") {

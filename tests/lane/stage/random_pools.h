@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdlib>
 #include <functional>
 #include <random>
 #include <set>
@@ -170,5 +171,11 @@ class RandomPools {
   const std::uint64_t seed_;
   std::mt19937_64 random_;
 };
+
+/// The seeds that a test is to try.
+inline std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
 
 }  // namespace laneway::lane
