@@ -52,7 +52,7 @@ class Receiver(http.server.ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Request)
         self.name, self.events, self.fails_every = name, events, fails_every
         self.secret, self.old_secret = new_secret(), new_secret() if old_secret else None
-        self.lock, self.alive = threading.Lock(), threading.Event()
+        self.lock, self.alive, self.refusal = threading.Lock(), threading.Event(), None
         self.alive.set()
         self.deliveries, self.failed, self.unverified, self.unanswered = [], set(), 0, 0
         self.thread = threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True)
@@ -68,8 +68,9 @@ class Receiver(http.server.ThreadingHTTPServer):
         """Whether it gets events of this type."""
         return not self.events or any(kind == text or text.endswith("*") and kind.startswith(text[:-1]) for text in self.events)
 
-    def die(self):
-        """From now on it takes requests, and answers none: the worst a subscriber can do."""
+    def die(self, status=None):
+        """From now on it answers with this status; without one it takes requests, and answers none: the worst a subscriber can do."""
+        self.refusal = status
         self.alive.clear()
 
     def revive(self):
@@ -85,8 +86,9 @@ class Receiver(http.server.ThreadingHTTPServer):
         if not self.alive.is_set():
             with self.lock:
                 self.unanswered += 1
-            self.alive.wait(LONGEST_SILENCE)
-            return None
+            if self.refusal is None:
+                self.alive.wait(LONGEST_SILENCE)
+            return self.refusal
         if not verified(self.secret, headers, body, time.time()):
             with self.lock:
                 self.unverified += 1
