@@ -2,11 +2,11 @@
 
 Times are compared as the service's processes and the harness wrote them: one machine, one system clock.
 """
-from collections import defaultdict
+from collections import Counter, defaultdict
 from itertools import pairwise
 from typing import NamedTuple, Optional
 
-from evidence import DESCRIPTIONS, FORWARDED
+from evidence import DESCRIPTIONS, FORWARDED, TO_RETRY_TOPICS
 
 
 class Violation(NamedTuple):
@@ -41,9 +41,7 @@ def by_assignment(attempts):
 def committed_was_processed(evidence, promises):
     """Invariants 1 and 2: below a committed offset, every record was processed before the commit was seen."""
     for partition in evidence.partitions():
-        done = {}
-        for attempt in evidence.successes(partition):
-            done[attempt.offset] = min(done.get(attempt.offset, attempt.end), attempt.end)
+        done = evidence.finished(partition)
         visible = sorted(evidence.log[partition])
         for commits in evidence.commits:
             committed = commits.offsets.get(partition, 0)
@@ -73,8 +71,7 @@ def nothing_lost(evidence, promises):
     if not promises.complete:
         return
     for partition in evidence.partitions():
-        done = {attempt.offset for attempt in evidence.successes(partition)}
-        for offset in sorted(set(evidence.log[partition]) - done):
+        for offset in sorted(set(evidence.log[partition]) - set(evidence.finished(partition))):
             yield Violation("nothing_lost", place(partition, offset), "in the log, but never processed")
 
 
@@ -119,14 +116,14 @@ def one_assignment_never_repeats(evidence, promises):
 
 
 def repeated(evidence):
-    """[(partition, offset, the successes)] of the records that succeeded more than once."""
+    """[(partition, offset, the successes)] of the records, and sub-jobs, that succeeded more than once."""
     found = []
     for partition in evidence.partitions():
         successes = defaultdict(list)
         for attempt in evidence.successes(partition):
-            successes[attempt.offset].append(attempt)
+            successes[attempt.offset, attempt.part or ""].append(attempt)
         found += [(partition, offset, sorted(all_of, key=lambda attempt: attempt.end))
-                  for offset, all_of in sorted(successes.items()) if len(all_of) > 1]
+                  for (offset, _), all_of in sorted(successes.items()) if len(all_of) > 1]
     return found
 
 
@@ -217,19 +214,41 @@ def complete_means_no_lag(evidence, promises):
                             f"the log ends here, but {committed.get(partition)} was committed")
 
 
+def told_moves(evidence, outcomes):
+    """[(partition, attempt, (origin, sub-job, attempts so far))] of what the journals say was written to another topic."""
+    for partition in evidence.partitions():
+        for attempt in evidence.attempts[partition]:
+            if attempt.outcome in outcomes:
+                before = evidence.copy_at(partition, attempt.offset)
+                yield partition, attempt, (before.origin if before else (*partition, attempt.offset), attempt.part, attempt.number)
+
+
+def known_copies(copies):
+    return Counter((copy.origin, copy.part, copy.attempts) for copy in copies)
+
+
 def given_up_is_there(evidence, promises):
-    """A record that counted as complete because another topic has it is in that topic."""
-    for outcome, copies in evidence.copies.items():
+    """A record that counted as complete because another topic has it is in that topic, as often as that was said of it."""
+    for outcomes, copies in ((("dead_letter",), evidence.copies["dead_letter"]), (TO_RETRY_TOPICS, evidence.copies["retry_topic"])):
         if copies is None:
             continue
-        there = {(copy.origin, copy.attempts) for copy in copies}
-        for partition in evidence.partitions():
-            for attempt in evidence.attempts[partition]:
-                before = evidence.copy_at(partition, attempt.offset)
-                origin = before.origin if before else (*partition, attempt.offset)
-                if attempt.outcome == outcome and (origin, attempt.number) not in there:
-                    yield Violation("given_up_is_there", place(partition, attempt.offset),
-                                    f"ended with {outcome} after attempt {attempt.number}, but no such record is there")
+        there = known_copies(copies)
+        for partition, attempt, known in told_moves(evidence, outcomes):
+            there[known] -= 1
+            if there[known] < 0:
+                yield Violation("given_up_is_there", place(partition, attempt.offset),
+                                f"ended with {attempt.outcome} after attempt {attempt.number}, but no such record is there")
+
+
+def moved_once(evidence, promises):
+    """What is in a retry topic was written there once for each time that a journal says so, but for what a fault repeats."""
+    copies = evidence.copies["retry_topic"] or []
+    told = Counter(known for _, _, known in told_moves(evidence, TO_RETRY_TOPICS))
+    more = {known: count - told[known] for known, count in known_copies(copies).items() if count > told[known]}
+    if sum(more.values()) > promises.duplicates:
+        (topic, partition, offset), _, _ = min(more, key=str)
+        yield Violation("moved_once", place((topic, partition), offset),
+                        f"{sum(more.values())} records of retry topics are of no journal, this the first; allowed are {promises.duplicates}")
 
 
 def copies_are_whole(evidence, promises):
@@ -291,8 +310,8 @@ def attempts_are_counted(evidence, promises):
             for attempt in attempts:
                 # Failures of other records, too, may be found to be an outage afterwards, and given back.
                 given_back = outage or failed - {attempt.offset}
-                expected = expected_numbers(evidence, partition, attempt, last.get(attempt.offset), given_back)
-                last[attempt.offset] = attempt
+                expected = expected_numbers(evidence, partition, attempt, last.get((attempt.offset, attempt.part)), given_back)
+                last[attempt.offset, attempt.part] = attempt
                 outage = outage or attempt.outcome == "unavailable"
                 if attempt.outcome == "retry":
                     failed.add(attempt.offset)
@@ -305,6 +324,9 @@ def expected_numbers(evidence, partition, attempt, before, outage):
     """Those that an attempt may have; None: any. `outage`: the downstream may have been out."""
     copy = evidence.copy_at(partition, attempt.offset)
     first = (copy.attempts if copy else 0) + 1
+    if attempt.outcome in ("parked", "parked_failed"):  # with the attempts that have counted, and nothing else
+        most = first - 1 if before is None else before.number - (before.outcome == "unavailable")
+        return range(min(most, first - 1) if outage else most, most + 1)
     if attempt.outcome in FORWARDED:  # alone, when its deaths were counted: that many
         if before is None:
             return None
@@ -317,5 +339,5 @@ def expected_numbers(evidence, partition, attempt, before, outage):
 
 ALL = [committed_was_processed, commits_never_go_back, nothing_lost, nothing_invented, acknowledged_is_in_log,
        one_assignment_never_repeats, duplicates_within_bounds, redelivered_only_recent, ordered,
-       no_start_after_revoke, clean_stop_committed_everything, complete_means_no_lag, given_up_is_there, copies_are_whole,
-       attempts_are_counted]
+       no_start_after_revoke, clean_stop_committed_everything, complete_means_no_lag, given_up_is_there, moved_once,
+       copies_are_whole, attempts_are_counted]

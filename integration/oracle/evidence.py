@@ -10,9 +10,11 @@ from typing import NamedTuple, Optional
 
 
 # What completes a record where it was read: done, or acknowledged by the topic where it goes on.
-FINISHED = ("success", "dead_letter", "retry_topic")
+FINISHED = ("success", "dead_letter", "retry_topic", "parked")
 # Ends of a move to another topic: not an attempt at the record, but what follows the last attempt.
-FORWARDED = ("dead_letter", "dead_letter_failed", "retry_topic", "retry_topic_failed")
+FORWARDED = ("dead_letter", "dead_letter_failed", "retry_topic", "retry_topic_failed", "parked", "parked_failed")
+# What is written to a retry topic: after an attempt that failed, or because its pool or subscriber does not take it.
+TO_RETRY_TOPICS = ("retry_topic", "parked")
 # Headers that describe where a copy came from begin so, the others are the record's own.
 DESCRIPTIONS = ("kafka_dlt-", "__connect.errors.", "laneway-")
 
@@ -66,6 +68,7 @@ class Copy(NamedTuple):
     origin: tuple  # the same: where it began, as its headers say
     attempts: Optional[int]  # at it so far, as its headers say
     timestamp: Optional[int]  # of its origin, as its headers say
+    part: Optional[str]  # the sub-job; None: the whole record
     record: Record
 
 
@@ -94,6 +97,20 @@ class Evidence:
 
     def successes(self, partition):
         return [attempt for attempt in self.attempts[partition] if attempt.succeeded]
+
+    def finished(self, partition):
+        """{offset: when the record was finished}: as a whole, or the last of its sub-jobs that ran."""
+        ends = defaultdict(dict)  # offset -> {sub-job: when it was finished for the first time, or None}
+        for attempt in self.attempts[partition]:
+            of_record = ends[attempt.offset]
+            before = of_record.get(attempt.part)
+            of_record[attempt.part] = min(attempt.end, before or attempt.end) if attempt.succeeded else before
+        found = {}
+        for offset, of_record in ends.items():
+            whole = of_record.pop(None, None)
+            if whole or (of_record and all(of_record.values())):
+                found[offset] = whole or max(of_record.values())
+        return found
 
     def last_commits(self):
         return self.commits[-1].offsets if self.commits else {}
@@ -137,7 +154,8 @@ class Evidence:
             place, origin = (topic, fields["partition"], fields["offset"]), described_origin(headers)
             attempts = headers.get("laneway-attempts", headers.get("laneway-retry-attempts"))
             if origin is not None:
-                found.append(Copy(place, origin, attempts and int(attempts), described_timestamp(headers), Record(
+                part = headers.get("laneway-part")
+                found.append(Copy(place, origin, attempts and int(attempts), described_timestamp(headers), part and part.decode(), Record(
                     fields["key"], fields["value"], fields["timestamp"], fields["headers"])))
         self.copies[outcome] = (self.copies[outcome] or []) + found
         self.copies_at.update((copy.place, copy) for copy in found)

@@ -2,7 +2,7 @@
 
 Two processes take turns: the first works, loses its partitions (orderly, or killed), the second goes on to the end. In
 between the downstream is out for a while. Some records are given up and become dead letters; without order some go on in a
-retry topic.
+retry topic, and some are parked there, once or twice, also as the sub-job of a record whose other sub-job was done.
 """
 import json
 import random
@@ -19,7 +19,9 @@ BUGS = ["commit the highest polled offset", "clamp backwards delivery", "skip th
         "start after revoke", "process one twice", "break key order", "overlap a retry", "lose one", "run aborted data",
         "leave the last uncommitted", "redeliver all", "complete before acknowledged", "complete what was not written",
         "change a dead letter", "write a dead letter with its old timestamp", "attempt lost on restart",
-        "count the outage as attempts", "breaker that commits"]
+        "count the outage as attempts", "breaker that commits", "park without an acknowledged write",
+        "complete what was not parked", "park a sub-job and run it, too", "write a parked record twice", "use up attempts while parked",
+        "finish a record whose sub-job waits"]
 
 
 class World:
@@ -31,7 +33,7 @@ class World:
         self.journals = {"first": [], "second": []}
         self.complete = defaultdict(dict)  # place -> {offset: when it was counted complete}
         self.highest_start = defaultdict(list)  # place -> [(start, offset)]
-        self.copies = defaultdict(list)  # place in another topic -> [(origin's offset, attempts so far, when)]
+        self.copies = defaultdict(list)  # place in another topic -> [(origin's offset, attempts so far, when, sub-job)]
         # A transaction marker after every tenth record: offsets have gaps, and the log ends with one.
         self.offsets = [offset for offset in range(RECORDS + RECORDS // 10) if offset % 11 != 10]
         self.end = RECORDS + RECORDS // 10
@@ -54,27 +56,41 @@ class World:
         """The offset in the topic where the record began."""
         return self.copies[place][offset][0] if place[0] == RETRY else offset
 
+    def is_parked(self, offset):
+        return offset % 41 == 17 and self.order == "none"
+
+    def is_split(self, offset):
+        return offset % 43 == 19 and self.order == "none"
+
     def outcomes(self, place, offset):
         """The outcomes of a record, attempt by attempt."""
         if place[0] == RETRY:
-            return ["retry", "success"]
+            origin = self.origin(place, offset)
+            times = sum(copy[0] == origin for copy in self.copies[place][:offset])
+            return ["parked"] if self.is_parked(origin) and times < origin % 2 else ["retry", "success"]
+        if self.is_parked(offset):
+            return ["parked"]
         if offset % 31 == 9:
             return ["rejected_record", "dead_letter"]
         if offset % 37 == 11 and self.order == "none":
             return ["retry", "retry", "retry_topic"]
         return ["retry", "success"] if offset % 13 == 5 else ["success"]
 
-    def attempt(self, process, place, offset, number, start, end, outcome):
+    def attempt(self, process, place, offset, number, start, end, outcome, part=None):
         epoch = 1 if process == "first" else 4
+        part = self.copies[place][offset][3] if place[0] == RETRY else part
         self.journals[process].append(json.dumps(
             {"topic": place[0], "partition": place[1], "offset": offset, "epoch": epoch, "attempt": number,
-             "start": start, "end": end, "outcome": outcome, "key": self.key(self.origin(place, offset))}) + "\n")
+             "start": start, "end": end, "outcome": outcome, "key": self.key(self.origin(place, offset)),
+             **({"part": part} if part else {})}) + "\n")
         self.highest_start[place].append((start, offset))
-        if outcome in ("success", "dead_letter", "retry_topic"):
+        if outcome in ("success", "dead_letter", "retry_topic", "parked"):
             self.complete[place].setdefault(offset, end)
-        target = {"dead_letter": LETTERS, "retry_topic": RETRY}.get(outcome)
-        if target and not (self.bug == "complete before acknowledged" and offset == 40 and place[1] == 1):
-            self.copies[target, place[1]].append((self.origin(place, offset), number, end))
+        target = {"dead_letter": LETTERS, "retry_topic": RETRY, "parked": RETRY}.get(outcome)
+        lost = {"complete before acknowledged": (40, "dead_letter"), "park without an acknowledged write": (140, "parked")}
+        if target and not (lost.get(self.bug) == (offset, outcome) and place == (TOPIC, 1)):
+            number += self.bug == "use up attempts while parked" and outcome == "parked"
+            self.copies[target, place[1]].append((self.origin(place, offset), number, end, part))
 
     def broken(self, process, place, offset, number, start, end, outcome):
         """Whether a bug takes the place of what should happen now."""
@@ -83,13 +99,34 @@ class World:
             wrong = "rejected_record"
         elif self.bug == "complete what was not written" and outcome == "dead_letter":
             wrong = "dead_letter_failed"
+        elif self.bug == "complete what was not parked" and outcome == "parked":
+            wrong = "parked_failed"
         if wrong:
             self.attempt(process, place, offset, number, start, end, wrong)
             self.complete[place][offset] = end
         return wrong is not None
 
+    def split(self, process, place, offset, start, stop):
+        """Two sub-jobs, of which one is done and the other one is parked; None when they had not been through by `stop`."""
+        if OUTAGE[0] <= start < OUTAGE[1]:
+            start = OUTAGE[1]
+        done, parked = start + 3 * MS, start + 10 * MS
+        if parked > stop:
+            return None
+        self.attempt(process, place, offset, 1, start, done, "success", "a")
+        if self.bug == "finish a record whose sub-job waits":
+            self.attempt(process, place, offset, 1, start, parked, "unavailable", "b")
+            return parked
+        self.attempt(process, place, offset, 0, done, parked, "parked", "b")
+        if self.bug == "park a sub-job and run it, too":
+            self.attempt(process, place, offset, 1, parked, parked + MS, "success", "b")
+        self.complete[place][offset] = parked
+        return parked
+
     def record(self, process, place, offset, start, stop):
         """All attempts of a record; None when it had not been through by `stop`. Else its end."""
+        if place[0] == TOPIC and self.is_split(offset):
+            return self.split(process, place, offset, start, stop)
         number = 1
         if place[0] == RETRY and not (self.bug == "attempt lost on restart" and process == "second"):
             number += self.copies[place][offset][1]
@@ -105,7 +142,7 @@ class World:
             end = start + self.random.randrange(1, 30) * MS
             if end > stop and self.killed and process == "first":
                 return None
-            forwarded = outcome in ("dead_letter", "retry_topic")
+            forwarded = outcome in ("dead_letter", "retry_topic", "parked")
             number -= 1 if forwarded else 0
             if self.broken(process, place, offset, number, start, end, outcome):
                 return end
@@ -168,8 +205,13 @@ class World:
             left[5:5] = [120]  # a marker's or aborted record's offset
         begin, never = HAND_OVER + 50 * MS, 10**12
         self.finish = max(self.finish, self.work("second", place, left, begin, never))
-        left = self.left(retry, range(len(self.copies[retry])))
-        self.finish = max(self.finish, self.work("second", retry, left, begin, never))
+        if self.bug == "write a parked record twice":
+            parked = next(copy for copy in self.copies[retry] if self.is_parked(copy[0]))
+            self.copies[retry].append(parked)
+        todo, seen = self.left(retry, range(len(self.copies[retry]))), len(self.copies[retry])
+        while todo:  # what is parked again is there once more
+            self.finish = max(self.finish, self.work("second", retry, todo, begin, never))
+            todo, seen = range(seen, len(self.copies[retry])), len(self.copies[retry])
 
     def log(self):
         lines = [{"topic": TOPIC, "partition": partition, "offset": offset, "key": self.key(offset)}
@@ -196,11 +238,12 @@ class World:
             return [self.content(partition, offset, offset, []) for partition in range(PARTITIONS) for offset in self.offsets]
         lines = []
         for partition in range(PARTITIONS):
-            for offset, (origin, attempts, when) in enumerate(self.copies[topic, partition]):
+            for offset, (origin, attempts, when, part) in enumerate(self.copies[topic, partition]):
                 kind, number = ("laneway-retry-", "laneway-retry-attempts") if topic == RETRY else (
                     "__connect.errors.", "laneway-attempts")
                 headers = [[kind + "topic", TOPIC], [kind + "partition", str(partition)], [kind + "offset", str(origin)],
                            [number, str(attempts)], ["laneway-original-timestamp", str(1000 + origin)]]
+                headers[:0] = [["laneway-part", part]] if part else []
                 timestamp = when // MS
                 if self.bug == "change a dead letter" and topic == LETTERS:
                     headers[-1][1] = "1"

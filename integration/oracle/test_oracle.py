@@ -8,6 +8,10 @@ from oracle import judge
 from planted import BUGS, LETTERS, RETRY, TOPIC, World
 
 
+# In order there are no retry topics, and nothing is parked.
+WITHOUT_ORDER = ("attempt lost on restart", *(bug for bug in BUGS if "park" in bug or "sub-job" in bug))
+
+
 def evidence_of(world):
     evidence = Evidence()
     for process, lines in world.journals.items():
@@ -62,6 +66,12 @@ class PlantedBugsAreCaught(unittest.TestCase):
         "attempt lost on restart": "attempts_are_counted",
         "count the outage as attempts": "attempts_are_counted",
         "breaker that commits": "committed_was_processed",
+        "park without an acknowledged write": "given_up_is_there",
+        "complete what was not parked": "committed_was_processed",
+        "park a sub-job and run it, too": "one_assignment_never_repeats",
+        "write a parked record twice": "moved_once",
+        "use up attempts while parked": "given_up_is_there",
+        "finish a record whose sub-job waits": "committed_was_processed",
     }
 
     def test_every_bug_has_its_check(self):
@@ -70,7 +80,7 @@ class PlantedBugsAreCaught(unittest.TestCase):
     def test_each_bug_is_caught_by_its_check(self):
         for bug, check in self.CAUGHT_BY.items():
             with self.subTest(bug=bug):
-                order = "none" if bug == "attempt lost on restart" else "key"  # in order there are no retry topics
+                order = "none" if bug in WITHOUT_ORDER else "key"
                 world = World(bug, order=order, killed=bug in ("clamp backwards delivery", "redeliver all"))
                 found = violations(world, order=order, stopped_clean=True, duplicates=0, settled=world.commit_times[-1])
                 self.assertIn(check, found)
@@ -110,6 +120,15 @@ class Journals(unittest.TestCase):
     def test_a_letter_has_no_attempts_that_were_given_back_once_other_records_failed(self):
         other = self.LINE.replace('"offset":7', '"offset":8').replace("success", "retry")
         self.assertEqual([], self.attempts((1, "retry"), (2, "retry"), (1, "dead_letter"), others=[other]))
+
+    def test_what_is_parked_has_the_attempts_that_counted(self):
+        self.assertEqual([], self.attempts((0, "parked")))
+        self.assertEqual([], self.attempts((1, "unavailable"), (0, "parked")))
+        self.assertEqual([], self.attempts((1, "retry"), (2, "unavailable"), (0, "parked")))
+        self.assertEqual([], self.attempts((1, "retry"), (1, "parked_failed"), (2, "success")))
+        self.assertEqual(1, len(self.attempts((1, "parked"))))
+        self.assertEqual(1, len(self.attempts((1, "unavailable"), (1, "parked"))))
+        self.assertEqual(1, len(self.attempts((1, "parked_failed"))))
 
     def test_a_report_names_the_record(self):
         evidence = Evidence()
