@@ -38,11 +38,19 @@ class Acts:
                 if not self.members.running():
                     return "nobody"
                 return " ".join(of_member(fault.choice, fault.lasts))
-        return {"add partitions": self.add_partitions, "reload": self.reload, "suspend": self.suspend, "skip": self.skip,
+        return {"one out": self.one_out, "add partitions": self.add_partitions, "reload": self.reload, "suspend": self.suspend, "skip": self.skip,
                 "redrive": self.redrive, "retention": self.retention, "recreate topic": self.recreate,
                 "take rights": self.take_rights, "corrupt batch": self.corrupt,
                 "retention in a drain": self.retention_in_a_drain,
                 "certificate in a drain": self.certificate_in_a_drain}[fault.kind](fault)
+
+    def one_out(self, fault):
+        """The web service refuses the records of one pool, or of some keys of a pool, for long enough that they are parked."""
+        with self.orders:
+            self.downstream.become("503", only=drawn.ANOTHER if self.story.each else drawn.ONE)
+            time.sleep(self.story.park_after + fault.lasts)
+            self.downstream.become("work")
+        return ""
 
     def outage(self, fault):
         with self.orders:

@@ -10,10 +10,12 @@ from typing import NamedTuple
 WINDOW = 14.0  # s in which faults begin
 BURST_RATE = 5  # records a second after a burst: nearly silence
 KINDS = ("kill member", "stop member", "terminate member", "join", "add partitions",
-         "503", "500", "hang", "refuse", "tls", "reload", "suspend", "skip", "redrive", "retention", "recreate topic",
+         "503", "500", "hang", "refuse", "tls", "one out", "reload", "suspend", "skip", "redrive", "retention", "recreate topic",
          "take rights", "corrupt batch", "retention in a drain",
          "certificate in a drain")
-FEW = (2, 3, 5, 7, 9, 12, 45, 61, 73, 96)  # seeds that together have every kind of fault
+FEW = (7, 14, 29, 33, 63, 76, 79, 81, 85, 96)  # seeds that together have every kind of fault
+ONE = "key-1"  # keys that begin so have a pool of their own
+ANOTHER = "key-2"  # keys that begin so share a pool with the other ones
 DOWNSTREAM = ("503", "500", "hang", "refuse", "tls")
 
 
@@ -38,6 +40,8 @@ class Story:
     batch: int = 0  # records of a request; 0: each has its own
     order: str = "none"
     pools: bool = False
+    each: bool = False  # a limit and a breaker for each key of the first pool
+    park_after: int = 2  # s; 0: nothing is parked
     workers: int = 8
     queue: int = 64
     attempts: int = 3
@@ -58,6 +62,11 @@ class Story:
     def has(self, kind):
         return any(fault.kind == kind for fault in self.faults)
 
+    @property
+    def parks(self):
+        """Whether records may be parked."""
+        return self.pools and self.park_after > 0 and self.order == "none" and not self.pattern
+
     def settings(self):
         """For each member, as its configuration file has them."""
         lanes = {"order": self.order, "queue": self.queue, "workers": self.workers, "drain": f"{self.drain}s",
@@ -68,10 +77,12 @@ class Story:
         if self.retry_topics:
             settings["retry"]["topics"] = list(self.retry_topics)
         if self.pools:
-            lanes["park_after"] = "0s"  # the judge does not follow parked records
+            lanes["park_after"] = f"{self.park_after}s"
             settings["pools"] = {"first": {"workers": self.workers, "queue": self.queue},
                                  "second": {"workers": 2, "queue": self.queue}}
-            settings["route"] = {"by": "key", "pools": {"1*": "second"}, "default": "first"}
+            settings["route"] = {"by": "key", "pools": {f"{ONE}*": "second"}, "default": "first"}
+            if self.each:
+                settings["pools"]["first"]["each"] = {"by": "key", "workers": self.workers}
         return settings
 
     def text(self):
@@ -79,7 +90,8 @@ class Story:
         protocol = self.strategy if self.protocol == "classic" else self.protocol
         members = f"{self.members} members with {self.consumers} consumers each, {protocol}"
         extras = [word for word, there in (("static members", self.static_ids), ("topics by a pattern", self.pattern),
-                                           ("two pools, by the key", self.pools)) if there]
+                                           ("two pools, by the key", self.pools), ("a breaker for each key", self.each),
+                                           (f"parking after {self.park_after} s", self.parks)) if there]
         retries = f", retry topics of {' and '.join(self.retry_topics)}" if self.retry_topics else ""
         later = "nothing" if self.silent else f"{BURST_RATE} a second"
         load = f"{self.burst} records at once, then {later}" if self.burst else f"{self.rate} records a second"
@@ -96,7 +108,7 @@ class Story:
         """The stories that are this one without one of its parts."""
         plain = Story(self.seed)
         found = [replace(self, faults=self.faults[:place] + self.faults[place + 1:]) for place in range(len(self.faults))]
-        for names in (("handler",), ("protocol",), ("poison", "rejects"), ("retry_topics",), ("pools",), ("batch",),
+        for names in (("handler",), ("protocol",), ("poison", "rejects"), ("retry_topics",), ("pools", "each"), ("each",), ("park_after",), ("batch",),
                       ("static_ids", "pattern"), ("order",), ("burst", "silent"), ("silent",), ("members", "consumers"), ("compression", "size")):
             found.append(replace(self, **{name: getattr(plain, name) for name in names}))
         return [story for story in found if story != self]
@@ -108,7 +120,7 @@ def draw(seed):
     story = Story(
         seed, partitions=dice.randrange(1, 7), members=dice.randrange(1, 4), consumers=dice.choice((1, 1, 2)),
         strategy=dice.choice(("cooperative-sticky", "range")), static_ids=dice.random() < 0.2, pattern=dice.random() < 0.2,
-        batch=dice.choice((0, 0, 20)) if order == "none" else 0, order=order, pools=dice.random() < 0.2,
+        batch=dice.choice((0, 0, 20)) if order == "none" else 0, order=order, pools=dice.random() < 0.4,
         workers=dice.choice((1, 4, 8, 20)), queue=dice.choice((0, 16, 256)), attempts=dice.randrange(2, 5),
         retry_topics=dice.choice(((), ("1s", "2s"))) if order == "none" else (), drain=dice.choice((5, 10)),
         interval=dice.choice(("100ms", "500ms", "1s")), rate=dice.choice((60, 150)), burst=dice.choice((0, 0, 1500)),
@@ -122,18 +134,23 @@ def draw(seed):
         story = replace(story, poison=0)
     if story.order == "key" and story.keys < 40:  # a key has little more than the time that its records take
         story = replace(story, rate=60, poison=min(story.poison, 1))
+    # A key whose only record is poison is out, and is parked for ever.
+    each = story.pools and not story.batch and not story.poison and order == "none"
+    story = replace(story, each=each, park_after=dice.choice((0, 1, 3)))
+    if not story.pools or story.pattern or order != "none":
+        story = replace(story, park_after=2)
     if story.workers == 1:
         story = replace(story, burst=min(story.burst, 500))
     story = replace(story, rejects=story.rejects and story.poison > 0)
     story = replace(story, faults=draw_faults(dice, story))
     story = replace(story, protocol=dice.choice(("classic", "classic", "consumer")), handler=dice.choice(("http", "http", "exec")))
-    if story.pattern or story.retry_topics or story.has("recreate topic"):  # the log of a consumer group names topics by ids only
+    if story.pattern or story.retry_topics or story.parks or story.has("recreate topic"):  # the log of a consumer group names topics by ids only
         story = replace(story, protocol="classic")
     if story.handler == "exec":  # each worker has a program of its own
         story = replace(story, batch=0, workers=min(story.workers, 4), partitions=min(story.partitions, 3))
     story = replace(story, drain_queued=dice.choice(("finish", "finish", "return")))
     if story.order == "key" and dice.random() < 0.4:  # one record of a partition after the other
-        story = replace(story, order="partition", rate=60, burst=min(story.burst, 500), poison=min(story.poison, 1), pools=False)
+        story = replace(story, order="partition", rate=60, burst=min(story.burst, 500), poison=min(story.poison, 1), pools=False, each=False)
     if story.handler == "http" and not story.batch and dice.random() < 0.3:
         story = replace(story, handler="plugin")
     # A batch that is to be corrupted has to come. Poison that is sent again alone is an outage: docs/outages.md.
@@ -145,7 +162,9 @@ def draw(seed):
 
 def draw_faults(dice, story):
     out_of_place = set() if story.poison else {"skip", "redrive"}
-    if story.pattern or story.retry_topics:  # the topic that is made anew has neither
+    if not story.pools:
+        out_of_place.add("one out")
+    if story.pattern or story.retry_topics or story.parks:  # the topic that is made anew has neither
         out_of_place.add("recreate topic")
     kinds = [kind for kind in KINDS if kind not in out_of_place]
     faults = [Fault(round(dice.uniform(0, WINDOW), 1), dice.choice(kinds), round(dice.uniform(0.5, 3), 1), dice.randrange(1000))

@@ -90,6 +90,13 @@ class Fault(NamedTuple):
         return self.of_brokers or self.kind == "take rights"
 
 
+class Parked(NamedTuple):
+    """A record that was written to a retry topic because its pool did not take it."""
+
+    number: int  # the producer's
+    time: int  # when it was written there first
+
+
 @dataclass
 class Facts:
     acknowledged: list = field(default_factory=list)
@@ -103,6 +110,7 @@ class Facts:
     ends: dict = field(default_factory=dict)  # partition -> the end of its log
     letters: list = field(default_factory=list)  # (topic, partition, offset) of dead letters
     passed_on: dict = field(default_factory=dict)  # (topic, partition, offset) -> number of a record in a retry topic
+    parked: dict = field(default_factory=dict)  # (topic, partition, offset) -> Parked; they are in `passed_on`, too
     letter_numbers: dict = field(default_factory=dict)  # dead letter -> the producer's number
     letters_allowed: int = 0  # of records that work: some outages cost a few, which failed while others worked
     poison: set = field(default_factory=set)  # the producer's numbers of the records that never work

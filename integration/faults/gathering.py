@@ -3,7 +3,7 @@ import json
 import re
 
 from evidence import Evidence
-from facts import Acknowledged, Request
+from facts import Acknowledged, Parked, Request
 
 
 def requests_of(downstream):
@@ -45,6 +45,16 @@ def copies_in(run, topic):
     evidence = Evidence()
     evidence.add_copies("dead_letter", topic, run.tool("read", topic))
     return evidence.copies["dead_letter"]
+
+
+def parked_in(copies):
+    """{origin: Parked} of those that were parked, and did not fail."""
+    found = {}
+    for copy in copies:
+        if any(name == "laneway-retry-waiting-since" for name, _ in copy.record.headers):
+            time = copy.record.timestamp * 1_000_000
+            found[copy.origin] = Parked(number_of(copy.record), min(time, found.get(copy.origin, (0, time))[1]))
+    return found
 
 
 def number_of(record):

@@ -12,6 +12,7 @@ CAUGHT_UP_WITHIN = 30 * SECOND  # a record that was acknowledged is done, once t
 COMMIT_HAS_ALL = 2 * SECOND  # from the answer of the downstream to the commit that has the record
 ABANDONED, DENIED = 75, 69  # exit codes
 STARTS_WITHIN = 5 * SECOND
+UNSEEN = ("refuse", "tls", "certificate in a drain")  # faults in which a call fails and the web service has no request of it
 SHOWN = 8  # breaches of each rule
 
 
@@ -79,6 +80,45 @@ def what_is_passed_on_is_finished(case):
     for (topic, partition, offset), number in sorted(case.facts.passed_on.items()):
         if number not in done:
             yield f"{place((topic, partition), offset)}: in a retry topic, and never done"
+
+
+def parked_is_done_once(case):
+    """A record that was parked was done, or is a dead letter; and not again, but for what a member's end or a rebalance repeats."""
+    changes = [generation.time * MS for generation in case.facts.generations]
+    changes += [time for life in case.facts.lives.values() for time in (life.killed, *(stop for stop, _ in life.stops)) if time]
+    for where, requests in sorted(parked_requests(case).items()):
+        done = [request for request in requests if request.done]
+        if not done and where not in case.facts.letters:
+            yield f"{place(where[:2], where[2])}: parked, and never done"
+        for first, again in pairwise(done):
+            if not any(first.ended - COMMIT_HAS_ALL <= time <= again.begun for time in changes):
+                yield f"{place(where[:2], where[2])}: parked, done at {case.clock(first.ended)} and again from {case.clock(again.begun)}"
+
+
+def parked_requests(case):
+    """{place of a record that was parked: all requests for it, in the order of their end}"""
+    found = {where: [] for where in case.facts.parked}
+    for request in sorted([*case.facts.requests, *case.facts.other_requests], key=lambda request: request.ended):
+        if (*request.partition, request.offset) in found:
+            found[*request.partition, request.offset].append(request)
+    return found
+
+
+def parked_keeps_its_attempts(case):
+    """Being parked uses up no attempt: each that counts is a request that failed, unless calls fail before there is a request."""
+    if any(fault.kind in UNSEEN for fault in case.facts.faults):
+        return
+    for where, requests in sorted(parked_requests(case).items()):
+        for before, request in enumerate(requests):
+            failed = sum(not one.done for one in requests[:before])
+            if request.attempt > failed + 1:
+                yield f"{place(where[:2], where[2])}: attempt {request.attempt} at {case.clock(request.begun)}, after {failed} that failed"
+
+
+def nothing_is_parked_in_order(case):
+    """A record that is parked overtakes nobody, but those of its key overtake it."""
+    for where in sorted(case.facts.parked if case.facts.ordered else ()):
+        yield f"{place(where[:2], where[2])}: parked, although records keep an order"
 
 
 def new_topics_are_done(case):
@@ -302,7 +342,8 @@ def evidence_is_there(case):
             yield f"there is no evidence of {what}"
 
 
-RULES = (nothing_lost, what_retention_took_is_told, what_is_passed_on_is_finished, new_topics_are_done, poison_is_given_up,
+RULES = (nothing_lost, what_retention_took_is_told, what_is_passed_on_is_finished, parked_is_done_once,
+         parked_keeps_its_attempts, nothing_is_parked_in_order, new_topics_are_done, poison_is_given_up,
          same_records, nothing_committed_early, offsets_go_forward, committed_is_left_alone, duplicates_are_explained, one_owner,
          keys_in_order, no_dead_letters, progress, members_live, evidence_is_there)
 
@@ -317,7 +358,7 @@ def judge(facts):
             breaches[rule.__name__] = [f"{len(found)} in all", *found[:SHOWN]]
     again = [case.ownership.why_again(first, next_one) for done in case.done.values() for requests in done.values()
              for first, next_one in pairwise(requests)]
-    counts = {"acknowledged": len(facts.acknowledged), "in new topics": len(facts.anew), "corrupt": len(facts.corrupt),
+    counts = {"acknowledged": len(facts.acknowledged), "in new topics": len(facts.anew), "parked": len(facts.parked), "corrupt": len(facts.corrupt),
               "deleted and not done": sum(record.offset not in case.done[record.partition] for record in facts.deleted),
               "requests": len(facts.requests), "done": sum(map(len, case.done.values())), "commits": len(facts.commits),
               "maps": sum(bool(commit.runs) for commit in facts.commits), "generations": len(facts.generations),

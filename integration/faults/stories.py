@@ -24,7 +24,7 @@ import drawn  # noqa: E402
 from acts import Acts  # noqa: E402
 from anew import Anew  # noqa: E402
 from facts import Facts, Fault  # noqa: E402
-from gathering import acknowledged_in, copies_in, gaps_in, number_of, read_log, requests_of  # noqa: E402
+from gathering import acknowledged_in, copies_in, gaps_in, number_of, parked_in, read_log, requests_of  # noqa: E402
 from judge import judge  # noqa: E402
 from members import Members  # noqa: E402
 from offsets_topic import read_group  # noqa: E402
@@ -35,6 +35,7 @@ LETTERS_ALLOWED = 25  # of records that work
 READY = 15.0  # s after the last fault
 DOUBT = 20.0  # s more where a member has to find out that a topic is another one: docs/troubleshooting.md
 SETTLING = 60.0  # s
+PARKED_AGAIN = 70.0  # s more for what was parked a second time
 
 
 class StoryMembers(Members):
@@ -104,7 +105,8 @@ class Trial:
     @property
     def others(self):
         """The topics to which records go on."""
-        return [f"{self.run.topic}-retry-{delay}" for delay in self.story.retry_topics]
+        names = [f"{self.run.topic}-retry-{delay}" for delay in self.story.retry_topics]
+        return names or (self.run.parking if self.story.parks else [])
 
     def create_topics(self):
         self.run.create(self.story.partitions, f"compression.type={self.story.compression}", *self.TOPIC_SETTINGS)
@@ -181,7 +183,7 @@ class Trial:
             found.append(f"BREACH of ready again: {failure}: {reasons}")
         self.finish_writing()
         try:
-            wait_until("the group has no lag", self.no_lag, SETTLING, every=1)
+            wait_until("the group has no lag", self.no_lag, SETTLING + (PARKED_AGAIN if self.story.parks else 0), every=1)
         except Failed as failure:
             found.append(f"BREACH of progress: {failure}")
         self.facts.finished = time.time_ns()
@@ -216,8 +218,9 @@ class Trial:
         facts.letters_allowed = LETTERS_ALLOWED
         facts.corrupt = {(topic, partition, offset) for topic, partition, first, last in self.acts.corrupt_batches
                          for offset in range(first, last + 1)}
-        for topic in self.others:
-            facts.passed_on.update({copy.origin: number_of(copy.record) for copy in copies_in(self.run, topic)})
+        copies = [copy for topic in self.others for copy in copies_in(self.run, topic)]
+        facts.passed_on = {copy.origin: number_of(copy.record) for copy in copies}
+        facts.parked = parked_in(copies)
         if self.story.has("recreate topic"):
             self.acts.anew.tell(facts)
         facts.requests, facts.other_requests = ([request for request in facts.requests if self.is_other(request) == other]
@@ -225,9 +228,10 @@ class Trial:
 
     def is_other(self, request):
         """Whether it is not for a record of the story's topic. A request for a record of a retry topic names its origin."""
-        topic, partition = request.partition
-        return topic != self.run.topic or (request.attempt > self.story.attempts
-                                           and (topic, partition, request.offset) in self.facts.passed_on)
+        place = (*request.partition, request.offset)
+        parked = self.facts.parked.get(place)
+        return (request.partition[0] != self.run.topic or (parked is not None and request.begun >= parked.time)
+                or (request.attempt > self.story.attempts and place in self.facts.passed_on))
 
     def tell(self):
         lines = [self.story.text()]

@@ -28,7 +28,7 @@ class Stories(unittest.TestCase):
         self.assertEqual({"none", "key", "partition"}, {story.order for story in STORIES})
 
     def test_a_hundred_seeds_have_both_sides_of_each_part(self):
-        for name in ("static_ids", "pattern", "batch", "pools", "retry_topics", "burst", "poison", "rejects", "order", "compression",
+        for name in ("static_ids", "pattern", "batch", "pools", "each", "park_after", "parks", "retry_topics", "burst", "poison", "rejects", "order", "compression",
                      "drain_queued", "protocol", "handler"):
             self.assertGreater(len({getattr(story, name) for story in STORIES}), 1, name)
 
@@ -39,6 +39,10 @@ class Stories(unittest.TestCase):
 
     def test_retry_topics_are_without_an_order(self):
         self.assertTrue(all(story.order == "none" for story in STORIES if story.retry_topics))
+
+    def test_what_is_parked_has_no_order(self):
+        self.assertTrue(all(story.order == "none" for story in STORIES if story.parks))
+        self.assertTrue(any(story.parks and story.has("one out") for story in STORIES))
 
     def test_a_smaller_story_has_a_part_less(self):
         for story in STORIES:

@@ -2,7 +2,7 @@
 """What the judge asks of random stories besides: each planted breach is reported by the rule that is meant for it."""
 import unittest
 
-from facts import Acknowledged, Fault, Life, Request
+from facts import Acknowledged, Fault, Life, Parked, Request
 from judge import judge
 from planted import PARTITIONS, World, ns
 
@@ -38,6 +38,59 @@ class Stories(unittest.TestCase):
         self.facts.other_requests.pop()
         self.facts.letter_numbers["orders-anew-dlt", 0, 0] = 2000009
         self.reported_by()
+
+    def park(self, offset=400):
+        """The record waits for 5 s in a retry topic, and is done then."""
+        request = next(one for one in self.facts.requests if (one.partition, one.offset) == (ORDERS, offset))
+        self.facts.requests.remove(request)
+        self.facts.other_requests.append(request._replace(begun=request.begun + ns(5), ended=request.ended + ns(5)))
+        self.facts.passed_on[(*ORDERS, offset)] = request.number
+        self.facts.parked[(*ORDERS, offset)] = Parked(request.number, request.begun)
+        self.facts.ordered = False
+
+    def change_parked(self, **fields):
+        self.facts.other_requests[-1] = self.facts.other_requests[-1]._replace(**fields)
+
+    def test_a_record_that_is_parked(self):
+        self.park()
+        self.reported_by()
+
+    def test_a_record_that_is_parked_without_a_write(self):
+        self.park()
+        self.facts.passed_on.clear()
+        self.facts.parked.clear()
+        self.facts.other_requests.clear()
+        self.reported_by("nothing_lost", "nothing_committed_early")
+
+    def test_a_record_that_is_parked_for_ever(self):
+        self.park()
+        self.change_parked(status=503)
+        self.reported_by("parked_is_done_once")
+
+    def test_a_record_that_is_parked_and_done_twice(self):
+        self.park()
+        again = self.facts.other_requests[-1]
+        self.facts.other_requests.append(again._replace(begun=again.begun + ns(1), ended=again.ended + ns(1)))
+        self.reported_by("parked_is_done_once")
+
+    def test_a_record_that_is_done_again_because_its_member_was_killed(self):
+        self.park()
+        again = self.facts.other_requests[-1]
+        self.facts.other_requests.append(again._replace(begun=again.begun + ns(1), ended=again.ended + ns(1)))
+        self.facts.lives["d"] = Life(ns(0), killed=again.ended + ns(0.5))
+        self.reported_by()
+
+    def test_attempts_that_are_used_up_while_a_record_is_parked(self):
+        self.park()
+        self.change_parked(attempt=2)
+        self.reported_by("parked_keeps_its_attempts")
+        self.facts.other_requests.insert(0, self.facts.other_requests[-1]._replace(attempt=1, status=503, ended=ns(39)))
+        self.reported_by()
+
+    def test_a_record_that_is_parked_although_records_keep_an_order(self):
+        self.park()
+        self.facts.ordered = True
+        self.reported_by("nothing_is_parked_in_order")
 
     def test_a_member_that_ends_without_the_right_to_begin(self):
         self.facts.lives["d"] = Life(ns(29), exited=ns(30), code=69)

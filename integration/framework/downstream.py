@@ -47,6 +47,7 @@ class Mode(NamedTuple):
     capacity: int = 0  # most requests at work at once; the others wait in the order of their arrival; 0: no limit
     poison: float = 0  # per cent of the records, the same ones each time, that never work
     poison_kind: str = "500"  # what becomes of those
+    only: str = ""  # the kind concerns requests with such a key, which begins so; the others work
 
 
 def is_poison(number, per_cent):
@@ -152,7 +153,8 @@ class Server:
     async def work_on(self, reader, records):
         """The status, after the time that the work takes; or another kind, where the request gets no answer."""
         mode = self.mode
-        kind = self.kind_of_call(mode).replace("renewed", "work")
+        concerned = not mode.only or any(record["key"].startswith(mode.only) for record in records)
+        kind = self.kind_of_call(mode).replace("renewed", "work") if concerned else "work"
         if kind == "work" and any(is_poison(record["number"], mode.poison) for record in records):
             kind = mode.poison_kind
         if kind == "hang":

@@ -96,6 +96,11 @@ class Run:
     def kafka(self, *arguments):
         return self.cluster.command(*arguments)
 
+    @property
+    def parking(self):
+        """The retry topics of a service with pools, as they are without retry.topics."""
+        return [f"{self.topic}-{self.group}-retry-{delay}" for delay in ("10s", "1m", "10m")]
+
     # The content of Kafka.
 
     def tool(self, *arguments, text=""):
