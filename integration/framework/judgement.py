@@ -21,7 +21,7 @@ class Judgement:
         """{(topic, partition): offset} as the broker says now; also kept as evidence."""
         with self.lock:
             lines = self.cluster.tool("committed", group, *topics)
-            self.evidence.add_commits(lines, time.time_ns())
+            self.evidence.add_commits(lines, time.time_ns(), topics)
             return self.evidence.last_commits()
 
     def sample(self, function, every):

@@ -77,6 +77,7 @@ class Commits(NamedTuple):
 
     time: int  # ns since 1970, after the answer came
     offsets: dict
+    topics: Optional[frozenset] = None  # that were asked for; None: all that anybody asks for
 
 
 class Evidence:
@@ -164,13 +165,13 @@ class Evidence:
         """None for a record that began there."""
         return self.copies_at.get((*partition, offset))
 
-    def add_commits(self, lines, time):
+    def add_commits(self, lines, time, topics=None):
         """The output of kafka_tool committed, read at `time`."""
         offsets = {}
         for fields in map(json.loads, lines):
             if fields["offset"] is not None:
                 offsets[fields["topic"], fields["partition"]] = fields["offset"]
-        self.commits.append(Commits(time, offsets))
+        self.commits.append(Commits(time, offsets, topics and frozenset(topics)))
 
     def add_acknowledgements(self, lines):
         """A file written by kafka_tool produce --acks-file."""

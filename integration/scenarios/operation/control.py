@@ -64,7 +64,7 @@ def scenario(run):
     token.write_text("a-secret-of-the-operators\n")
     token.chmod(0o600)
     receiver = Receiver()
-    # Nothing is parked: each partition has one lane, and what is skipped waits there.
+    # Nothing is parked: the record that is skipped is all that its subscriber (each) has, so it would be parked after 10 s.
     service = run.service("webhook", lanes={"park_after": "0s"}, handler={"simulate": None, "http": {"url": receiver.url()}},
                           retry={"attempts": 100000, "backoff": "200ms", "max_backoff": "500ms"},
                           dead_letter={"topic": "{topic}-dlt"}, pools=POOLS,

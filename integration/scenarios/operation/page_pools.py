@@ -28,7 +28,7 @@ def settings_of(receivers, billing):
     breaker = {"failures": 3, "probe": "1s"}
     hooks, bills = ({"workers": 4, "queue": 16, "breaker": breaker, "handler": {"http": {"url": url}}}
                     for url in (receivers.url(), f"{billing.url}/billing"))
-    # Nothing is parked, so that all that waits is on the page.
+    # Nothing is parked, so that what waits for the pool that is out stays on the page for as long as a slow browser needs.
     return {"handler": None, "lanes": {"park_after": "0s"}, "retry": {"max_backoff": "1s"}, "route": {"by": "header:kind", "pools": {"hooks": "hooks"}, "default": "billing"},
             "pools": {"hooks": {**hooks, "each": {"by": "value:/to", "workers": 4}}, "billing": bills}}
 

@@ -1,5 +1,5 @@
-"""Three tenants, each with a pool and a web service of its own: that of one refuses connections for a minute, while another member
-joins. The records of the others go through meanwhile; afterwards each record of each tenant is done once.
+"""Three tenants, each with a pool and a web service of its own: that of one refuses connections, while another member joins. The
+records of the others go through meanwhile, and those of the one are parked; afterwards each record of each tenant is done once.
 """
 import contextlib
 import json
@@ -7,11 +7,11 @@ import time
 
 import harness
 from downstream import Downstream
-from harness import Promises, expect, expect_equal, wait_until
+from harness import PATIENCE, Promises, expect, expect_equal, wait_until
 
 PARTITIONS, RATE = 4, 50  # records a second of each tenant
 DOWN, HEALTHY = "acme", ("beta", "gamma")
-OUTAGE = 60  # s
+OUTAGE = 30  # s: what was parked comes back after 10 s, and then after a minute
 ENOUGH = 10 * RATE  # records of each healthy tenant
 
 
@@ -22,8 +22,7 @@ class Story:
     def join(self, name):
         pools = {tenant: {"workers": 4, "queue": 16, "breaker": {"probe": "1s"}, "handler": {"http": {"url": f"{web.url}/{tenant}"}}}
                  for tenant, web in self.webs.items()}
-        # A minute of records has room in the lanes; the oracle does not follow parked records.
-        self.members.append(self.run.service(name, handler=None, pools=pools, lanes={"park_after": "0s"}, route={
+        self.members.append(self.run.service(name, handler=None, pools=pools, route={
             "by": "header:tenant", "pools": {tenant: tenant for tenant in self.webs}, "default": DOWN}))
 
     def successes(self, pool):
@@ -64,7 +63,8 @@ def play(story):
     begin, end = story.outage()
     story.goes_on([DOWN])
     run.finish_writing()
-    run.wait_for_no_lag()
+    run.wait_for_no_lag([run.topic, *run.parking], within=2 * PATIENCE)
+    expect(sum(member.metric("parked_total") for member in story.members) > RATE, "nothing was parked")
     for member in story.members:
         member.stop()
     during = {tenant: sum(begin < time < end for time in story.successes(tenant)) for tenant in story.webs}
@@ -83,7 +83,7 @@ def scenario(run):
             webs[tenant] = Downstream(run.folder, tenant)
             cleanup.callback(webs[tenant].close)
         play(Story(run, webs))
-    run.judge(Promises(stopped_clean=True))
+    run.judge(Promises(stopped_clean=True), [run.topic, *run.parking], retries=run.parking)
 
 
 if __name__ == "__main__":

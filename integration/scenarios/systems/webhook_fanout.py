@@ -37,7 +37,6 @@ class Shop:
                                 pools__send__handler__http__subscribers=self.file,
                                 pools__send__handler__http__private_addresses="true",
                                 pools__send__each__rate__records=200,  # what waits for its turn must not look like a dead subscriber
-                                lanes__park_after="0s",  # the story of parked events is parked_webhooks
                                 pools__send__each__longest_wait="20s", retry__backoff="100ms", breaker__probe="1s",
                                 **{f"kafka.{key}": value for key, value in harness.SHORT_SESSION.items()})
 
@@ -85,7 +84,7 @@ def tell(run, shop):
     first.kill()
     shop.delivered(audit)
     run.finish_writing()
-    run.wait_for_no_lag()
+    run.wait_for_no_lag([run.topic, *run.parking])
     everybody_has_everything(shop, fanned_after((first, second), joined), second)
     comes_back(run, shop, second)
 
@@ -129,10 +128,10 @@ def comes_back(run, shop, service):
                lambda: any(b"legacy is not in" in reason for reason in shop.reasons()))
     shop.dying.revive()
     write_subscribers(shop.file, [*shop.living, shop.late, shop.dying])
-    run.wait_for_no_lag()  # so many rejected records at once are tried again (dead_letter.max_rate)
+    run.wait_for_no_lag([run.topic, *run.parking])  # so many rejected records at once are tried again (dead_letter.max_rate)
     redrive(run, service)
     wait_until("it has everything", lambda: {delivery.body for delivery in shop.dying.deliveries} == everything)
-    run.wait_for_no_lag()
+    run.wait_for_no_lag([run.topic, *run.parking])
     service.stop()
     expect_equal(before, {receiver.name: len(receiver.deliveries) for receiver in (*shop.living, shop.late)},
                  "deliveries to the others, before and after the redrives")
