@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "app/check/parking_forecast.h"
 #include "config/handlers/handlers.h"
-#include "config/pools/parking.h"
 #include "config/pools/pool_scope.h"
 #include "config/pools/selector.h"
 #include "config/text.h"
@@ -116,22 +116,6 @@ std::string commits(const Config& config) {
   return "  commits: after " + config::print_duration(config.commit.interval) + " or " +
          counted(config.commit.every, "record") + ", whichever comes first, for each member (" +
          std::to_string(config.consumers) + ")\n";
-}
-
-/// What happens to records that wait for one pool or subscriber while others go on.
-std::string parking(const Config& config) {
-  if (!has_neighbours(config)) return "";
-  const auto why_not = not_parked_because(config);
-  if (!why_not.empty())
-    return "  parking: none, because " + why_not +
-           "; a pool or subscriber that is out stops the others of its partition when " +
-           counted(config.lanes.max_incomplete, "record") +
-           " or the partition's share of the memory wait, and a restart repeats what they have done\n";
-  std::vector<std::string> topics;
-  for (const auto& delay : retry_delays(config)) topics.push_back(delay.topic_of("{topic}"));
-  return "  parking: a record that waits for " + config::print_duration(config.lanes.park_after) +
-         " for a pool or subscriber that is out, or cannot keep up, while others go on, waits in " +
-         config::join(topics, ", then ") + " again and again, and uses up no attempt\n";
 }
 
 /// The attempts in retry topics; empty if there are no retry topics.
@@ -261,7 +245,8 @@ std::string aligned(const std::vector<std::pair<std::string, std::string>>& rows
 std::string forecast(const Config& config, const Cluster& cluster) {
   std::string text = basis(cluster) + programs(config) + memory(config, cluster) + threads(config, cluster) +
                      open_files(config, cluster) + records(config, cluster) + requests(config) +
-                     commits(config) + failures(config) + outages(config) + parking(config) + drains(config);
+                     commits(config) + failures(config) + outages(config) +
+                     parking_forecast(config, plan_of(config, cluster).lane_bytes) + drains(config);
   if (config.consumers > cluster.partitions)
     text += "  members: " + std::to_string(config.consumers - cluster.partitions) + " of " +
             std::to_string(config.consumers) + " would have no partition\n";

@@ -51,14 +51,18 @@ std::string taken_name(const Config& config) {
 
 }  // namespace
 
+bool has_neighbours(const Config& config, const PoolSettings& pool) {
+  if (pool.each.by.enabled()) return true;
+  const auto stages = stages_of(config);
+  return std::any_of(stages.begin(), stages.end(), [&](const PoolSettings& other) {
+    return !leads_to(config, pool, other) && !leads_to(config, other, pool);
+  });
+}
+
 bool has_neighbours(const Config& config) {
   const auto stages = stages_of(config);
-  for (const auto& one : stages) {
-    if (one.each.by.enabled()) return true;
-    for (const auto& other : stages)
-      if (!leads_to(config, one, other) && !leads_to(config, other, one)) return true;
-  }
-  return false;
+  return std::any_of(stages.begin(), stages.end(),
+                     [&](const PoolSettings& pool) { return has_neighbours(config, pool); });
 }
 
 std::string not_parked_because(const Config& config) {

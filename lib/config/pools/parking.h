@@ -12,6 +12,8 @@ namespace laneway::config {
 /// Whether records of a lane can wait while others of it go on: because of subscribers, or of pools none of
 /// which leads to the other.
 bool has_neighbours(const Config& config);
+/// Whether records can wait for this pool, or for a subscriber of it, while others of their lane go on.
+bool has_neighbours(const Config& config, const PoolSettings& pool);
 
 /// Why no record is parked, as the end of a sentence; empty if records are parked.
 std::string not_parked_because(const Config& config);
