@@ -44,7 +44,7 @@ void restore_origin(Item& item, const delivery::RetryStep& step, const delivery:
     item.attempt = origin->attempts + 1;
     item.suspect = origin->attempts > 0;
     if (origin->waiting_since >= 0) {
-      item.failures->waiting_since_ms = std::max<std::int64_t>(origin->waiting_since, 1);
+      item.failures->waiting_since_ms = std::clamp<std::int64_t>(origin->waiting_since, 1, wall_clock_ms());
       const auto* parked_at = steps.find(origin->step);
       if (parked_at != nullptr && parked_at->source == step.source) item.failures->retry_step = parked_at;
     }

@@ -230,8 +230,10 @@ Duration Attempts::restore(handler::Item& item) const {
 void Attempts::park(handler::Item& item, TimePoint now) {
   auto& failures = history_of(item);
   give_back_attempts(item);
+  // What a drain does not finish may not have come to its line.
+  const auto arrived = item.arrived == TimePoint{} ? now : item.arrived;
   if (failures.waiting_since_ms == 0)
-    failures.waiting_since_ms = wall_clock_ms() - duration_cast<milliseconds>(now - item.arrived).count();
+    failures.waiting_since_ms = wall_clock_ms() - duration_cast<milliseconds>(now - arrived).count();
   if (failures.reason.empty()) failures.reason = downstream_.name() + " is out, or cannot keep up";
   item.attempt = failures.attempts_before + failures.blame.counted();
   failures.parks_in = &retry_step_->parks_in;

@@ -1,21 +1,22 @@
 #include "lane/stage/drain_rest.h"
 
 #include <algorithm>
-#include <iterator>
 
 #include "handler/gathering.h"
 
 namespace laneway::lane {
 
-std::vector<DrainRest::Entry> DrainRest::take_of_begun(std::size_t most) {
+std::vector<DrainRest::Entry> DrainRest::take_of_begun(LeavingRoom room) {
+  std::vector<Entry> taken;
   // A pool that gathers may not run any more, and then the whole record is given back.
-  auto first = std::partition(entries_.begin(), entries_.end(), [](const Entry& entry) {
+  const auto rest = std::remove_if(entries_.begin(), entries_.end(), [&](Entry& entry) {
     const auto& gathering = *entry.second.progress->gathering;
-    return gathering.gatherer() >= 0 || !gathering.any_ended();
+    if (room.none() || gathering.gatherer() >= 0 || !gathering.any_ended()) return false;
+    room.take(entry.second);
+    taken.push_back(std::move(entry));
+    return true;
   });
-  first += std::max<std::ptrdiff_t>(entries_.end() - first - static_cast<std::ptrdiff_t>(most), 0);
-  std::vector<Entry> taken(std::make_move_iterator(first), std::make_move_iterator(entries_.end()));
-  entries_.erase(first, entries_.end());
+  entries_.erase(rest, entries_.end());
   return taken;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "handler/record_batch.h"
+#include "lane/stage/leaving_room.h"
 #include "lane/stage/line.h"
 
 namespace laneway::lane {
@@ -22,8 +23,8 @@ class DrainRest {
     if (item.route() == handler::Route::work && item.progress && item.progress->gathering)
       entries_.emplace_back(&line, std::move(item));
   }
-  /// Takes out sub-jobs of which others have ended, at most `most`.
-  std::vector<Entry> take_of_begun(std::size_t most);
+  /// Takes out sub-jobs of which others have ended, as many as there is room for.
+  std::vector<Entry> take_of_begun(LeavingRoom room);
   bool empty() const { return entries_.empty(); }
   void clear() { entries_.clear(); }
 

@@ -10,9 +10,6 @@ namespace {
 /// With its headers, a larger record may be more than the brokers take by default (1 MiB).
 constexpr std::size_t largest_parked = 900'000;
 
-/// In any lane of the process: the records of this lane may all be of one line.
-TimePoint worked_at(const Line& line) { return std::max(line.worked_at(), line.downstream().worked_at()); }
-
 /// Records of a subscriber that cannot keep up may fill its lane, so that those of others, which would show
 /// that these could go on, come later.
 constexpr Duration recently = seconds(60);
@@ -26,6 +23,11 @@ bool can_leave(const handler::Item& item) {
 bool parked_before(const handler::Item& item) { return item.failures && item.failures->waiting_since_ms > 0; }
 
 }  // namespace
+
+/// In any lane of the process: the records of this lane may all be of one line.
+TimePoint Neighbours::anywhere(const Line& line) {
+  return std::max(line.worked_at(), line.downstream().worked_at());
+}
 
 void Neighbours::Latest::add(const Line& line) {
   if (worked_at(line) == TimePoint{}) return;
@@ -43,14 +45,18 @@ TimePoint Neighbours::Latest::without(const Line& line) const {
 
 void Neighbours::add(const Line& line) {
   all_.add(line);
-  if (line.backlog().empty())
-    idle_.add(line);
-  else
+  if (line.downstream().closed()) ++not_out_;
+  if (!line.backlog().empty()) {
     ++with_backlog_;
+    return;
+  }
+  idle_.add(line);
+  idle_here_.add(line);
 }
 
 Neighbours::Others Neighbours::without(const Line& line) const {
-  return {all_.without(line), idle_.without(line)};
+  return {all_.without(line), idle_.without(line), idle_here_.without(line),
+          not_out_ - (line.downstream().closed() ? 1U : 0U)};
 }
 
 std::vector<std::size_t> stages_beside(const std::vector<StageContext>& stages, std::size_t stage) {
@@ -67,7 +73,7 @@ std::vector<std::size_t> stages_beside(const std::vector<StageContext>& stages, 
 }
 
 std::vector<handler::Item> Parking::take_leaving(Line& line, const Neighbours& neighbours, bool pool_waits,
-                                                 std::size_t most, TimePoint now) const {
+                                                 LeavingRoom room, TimePoint now) const {
   std::vector<handler::Item> leaving;
   const auto out_since = line.out_since(now);
   if (!out_since && (line.backlog().empty() || !(pool_waits || line.at_limit(now)))) return leaving;
@@ -82,11 +88,12 @@ std::vector<handler::Item> Parking::take_leaving(Line& line, const Neighbours& n
                      .share_bytes = lane_.memory.lane_bytes / lines,
                      .now = now};
   const auto take = [&](handler::Item item, bool ends) {
+    room.take(item);
     ends ? attempts.give_up_unbegun(item) : attempts.park(item, now);
     leaving.push_back(std::move(item));
   };
   std::size_t stay = 0;  // which leave the way to those behind them
-  while (stay < line.backlog().size() && leaving.size() < most) {
+  while (stay < line.backlog().size() && !room.none()) {
     const auto& next = line.backlog()[stay];
     const bool ends = this->ends(next, at);
     if (ends || leaves(line, next, true, at))
@@ -99,7 +106,7 @@ std::vector<handler::Item> Parking::take_leaving(Line& line, const Neighbours& n
   const auto goes = [&](const handler::Item& item) {
     return ends(item, at) || leaves(line, item, false, at);
   };
-  while (at.out && leaving.size() < most) {
+  while (at.out && !room.none()) {
     auto item = attempts.take_waiting(goes);
     if (!item) break;
     const bool ends = this->ends(*item, at);
@@ -128,18 +135,33 @@ bool Parking::ends(const handler::Item& item, const Situation& at) const {
   return age >= longest && stage_.each->worked_at() >= at.now - age;
 }
 
+/// Whether others may go on while the record's line is out: they have worked since the record came or, before
+/// the line stops those that come seldom, they are not known to be out.
+bool Parking::others_may(const handler::Item& item, const Neighbours::Others& others, bool fills) {
+  return others.worked >= item.arrived || (fills && others.not_out > 0);
+}
+
+/// Whether others could go on if the record, whose line is at a limit, left. A record that was parked has its
+/// turn unless others come behind it in the retry topic: of many that are due at once, only those of a moment
+/// would be done, and all others parked again for ten minutes.
+bool Parking::others_could(const handler::Item& item, const Neighbours::Others& others) {
+  const auto worked = parked_before(item) ? others.worked_here_and_idle : others.worked_and_idle;
+  return worked != TimePoint{} && worked >= item.arrived - recently;
+}
+
 bool Parking::leaves(const Line& line, const handler::Item& item, bool in_backlog,
                      const Situation& at) const {
   if (!line.attempts().parks() || item.arrived > at.now || !can_leave(item)) return false;
-  const auto worked = at.out ? at.others.worked : at.others.worked_and_idle;
-  const auto since = at.out ? item.arrived : item.arrived - recently;
-  if (!parked_before(item) && (worked == TimePoint{} || worked < since)) return false;
-  if (at.now - item.arrived >= lane_.lanes.park_after) return true;
   // In a retry topic others wait for their time behind a record that is due, which is to be tried first.
-  if (!parked_before(item) && ledger_.appended() - item.sequence > lane_.lanes.max_incomplete / 2)
-    return true;
-  return in_backlog && at.out &&
-         (at.out_for_long || line.backlog().size() > at.share_records || line.bytes() > at.share_bytes);
+  const bool far_behind =
+      !parked_before(item) && ledger_.appended() - item.sequence > lane_.lanes.max_incomplete / 2;
+  const bool fills =
+      far_behind ||
+      (in_backlog && (line.backlog().size() > at.share_records || line.bytes() > at.share_bytes));
+  if (!(at.out ? parked_before(item) || others_may(item, at.others, fills) : others_could(item, at.others)))
+    return false;
+  if (at.now - item.arrived >= lane_.lanes.park_after || far_behind) return true;
+  return in_backlog && at.out && (at.out_for_long || fills);
 }
 
 }  // namespace laneway::lane

@@ -19,6 +19,7 @@
 
 #include "lane/ledger/ledger.h"
 #include "lane/shared/lane_context.h"
+#include "lane/stage/leaving_room.h"
 #include "lane/stage/line.h"
 
 namespace laneway::lane {
@@ -28,8 +29,10 @@ class Neighbours {
  public:
   /// What the lines do without one of them.
   struct Others {
-    TimePoint worked{};           ///< when the last record of them was answered; zero if none was
-    TimePoint worked_and_idle{};  ///< the same of those lines for which no record waits
+    TimePoint worked{};                ///< when the last record of them was answered; zero if none was
+    TimePoint worked_and_idle{};       ///< the same of those lines for which no record waits
+    TimePoint worked_here_and_idle{};  ///< the same, of records of this lane
+    std::uint32_t not_out = 0;         ///< lines whose breaker is closed
   };
 
   void add(const Line& line);
@@ -41,12 +44,17 @@ class Neighbours {
     void add(const Line& line);
     TimePoint without(const Line& line) const;
 
+    TimePoint (*worked_at)(const Line&);
     std::array<const Line*, 2> lines{};  // of two different lines, the later one first
   };
+  static TimePoint anywhere(const Line& line);
+  static TimePoint here(const Line& line) { return line.worked_at(); }
 
-  Latest all_;
-  Latest idle_;
+  Latest all_{anywhere};
+  Latest idle_{anywhere};
+  Latest idle_here_{here};
   std::uint32_t with_backlog_ = 0;
+  std::uint32_t not_out_ = 0;
 };
 
 /// The places of the stages whose records go on while those of `stage` wait, itself among them: the stages
@@ -59,9 +67,9 @@ class Parking {
       : lane_(lane), stage_(stage), ledger_(ledger) {}
 
   /// Takes the records out of the line that leave now, each with the route to its topic. `pool_waits`: the
-  /// pool or the stage after it takes no more records of the line. At most `most` records.
+  /// pool or the stage after it takes no more records of the line.
   std::vector<handler::Item> take_leaving(Line& line, const Neighbours& neighbours, bool pool_waits,
-                                          std::size_t most, TimePoint now) const;
+                                          LeavingRoom room, TimePoint now) const;
 
  private:
   struct Situation {
@@ -74,6 +82,8 @@ class Parking {
   };
 
   Neighbours::Others others_of(const Line& line, const Neighbours& neighbours) const;
+  static bool others_may(const handler::Item& item, const Neighbours::Others& others, bool fills);
+  static bool others_could(const handler::Item& item, const Neighbours::Others& others);
   bool ends(const handler::Item& item, const Situation& at) const;
   bool leaves(const Line& line, const handler::Item& item, bool in_backlog, const Situation& at) const;
 

@@ -156,13 +156,11 @@ class Stage {
   bool none_further_on() const;
   void give_back_late(Duration left, TimePoint now);
   void keep_first(Line& line, std::uint64_t records);
-  /// Records that leave are whole copies, so few do at a time.
-  std::size_t room_to_leave() const {
-    constexpr std::size_t most = 256;
-    const auto leaving = parked_ == nullptr                           ? 0
-                         : parked_->bytes() > lane_.memory.lane_bytes ? most
-                                                                      : parked_->in_pool();
-    return most - std::min<std::size_t>(leaving, most);
+  LeavingRoom room_to_leave() const {
+    constexpr std::uint64_t most = 256;
+    if (parked_ == nullptr) return {most, lane_.memory.lane_bytes};
+    return {most - std::min(parked_->in_pool(), most),
+            lane_.memory.lane_bytes - std::min(parked_->bytes(), lane_.memory.lane_bytes)};
   }
   bool keep_fitting(Duration left, TimePoint now);
   handler::Item pop(Line& line);

@@ -243,7 +243,8 @@ void Stages::let_leave(std::size_t stage, TimePoint now) {
   if (beside.empty()) return;
   Neighbours neighbours;
   for (const auto i : beside)
-    for (const auto& line : all_[i]->lines()) neighbours.add(*line);
+    for (const auto& line : all_[i]->lines())
+      if (line->subscriber() != nullptr || lane_.context.stages[i].each == nullptr) neighbours.add(*line);
   all_[stage]->let_leave(neighbours, now);
 }
 

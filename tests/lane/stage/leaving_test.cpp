@@ -38,7 +38,7 @@ struct TwoSubscribers : StageSurroundings {
     for (const auto* line : {acme.get(), quick.get()}) neighbours.add(*line);
     std::vector<Sequence> sequences;
     for (const auto& item :
-         Parking(context, stage(), ledger).take_leaving(*acme, neighbours, false, 100, now))
+         Parking(context, stage(), ledger).take_leaving(*acme, neighbours, false, {100, room_bytes}, now))
       sequences.push_back(item.sequence);
     return sequences;
   }
@@ -46,6 +46,7 @@ struct TwoSubscribers : StageSurroundings {
   const config::Each each{.by = {config::Selector::Kind::key, ""}, .rate = {1, 0, seconds(1)}};
   KeyedLimits limits{"send", {.breaker = {.failures = 1, .window = seconds(30), .probe = seconds(5)}}, each};
   delivery::RetryStep step;
+  std::uint64_t room_bytes = 1 << 20;
   std::unique_ptr<Line> acme, quick;
 };
 
@@ -91,6 +92,21 @@ TEST_CASE_METHOD(TwoSubscribers, "records that fill a lane leave although those 
   CHECK(leaving().empty());
 }
 
+TEST_CASE_METHOD(TwoSubscribers, "records that come back to a subscriber at its limit stay for their turn") {
+  ledger.append(0);
+  auto item = item_of(0);
+  item.failures = std::make_unique<handler::FailureHistory>();
+  item.failures->waiting_since_ms = 1;
+  acme->wait(std::move(item), now);
+  reach_limit();
+  now += seconds(10);
+  reach_limit();
+  quick->downstream().worked(1, milliseconds(1), now);  // in another lane
+  CHECK(leaving().empty());
+  quick->note_worked(now);
+  CHECK(leaving() == std::vector<Sequence>{0});
+}
+
 TEST_CASE_METHOD(TwoSubscribers, "records of a subscriber that is out stay unless others work meanwhile") {
   quick->note_worked(now);
   now += seconds(1);
@@ -109,4 +125,33 @@ TEST_CASE_METHOD(TwoSubscribers, "a failed record behind another probe does not 
   const std::string reason = "refused";
   acme->downstream().failed({.reason = reason}, now);
   CHECK(acme->next_attempt(now) == now + milliseconds(50));
+}
+
+TEST_CASE_METHOD(TwoSubscribers,
+                 "a subscriber that is out does not stop those from which nothing has come yet") {
+  for (Sequence sequence = 0; sequence < 501; ++sequence) wait(sequence);
+  const std::string reason = "refused";
+  acme->downstream().failed({.reason = reason}, now);
+  CHECK(leaving().size() == 1);  // what is beyond half of the room
+  quick->downstream().failed({.reason = reason}, now);
+  wait(501);
+  CHECK(leaving().empty());  // the fault may be on this side
+}
+
+TEST_CASE_METHOD(TwoSubscribers, "no more bytes leave at a time than there is room for") {
+  for (Sequence sequence = 0; sequence < 20; ++sequence) wait(sequence, 1000);
+  reach_limit();
+  quick->note_worked(now);
+  now += seconds(10);
+  reach_limit();
+  room_bytes = 3500;
+  CHECK(leaving().size() == 4);
+}
+
+TEST_CASE_METHOD(TwoSubscribers,
+                 "a sub-job that a drain leaves before it came to its line waits since the drain") {
+  auto item = item_of(0);
+  const auto before = wall_clock_ms();
+  acme->attempts().park(item, now);
+  CHECK(item.failures->waiting_since_ms >= before);
 }

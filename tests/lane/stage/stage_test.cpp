@@ -204,6 +204,7 @@ TEST_CASE_METHOD(StageAlone, "the end of a lane takes back what it has noted of 
 TEST_CASE_METHOD(StageAlone, "a record that its subscriber has not taken for too long is given up") {
   limit_each(1);
   stage().settings.each.longest_wait = seconds(10);
+  context.memory.lane_bytes = 1 << 20;
   begin();
   take(0, {"acme", "acme"});
   submit();
