@@ -217,7 +217,9 @@ class ParkedHistory {
       if (steps == 20000) throw std::runtime_error("all is done in the end: " + open() + plan_.text());
     }
     judge_.demand(judge_.complete(), "all is done in the end");
-    if (once_) judge_.demand_once();
+    // A drain gives a record back whole whose sub-jobs are gathered.
+    const auto gathers = [](const RandomPools::Pool& pool) { return pool.settings.gather; };
+    if (once_ && std::none_of(plan_.pools.begin(), plan_.pools.end(), gathers)) judge_.demand_once();
     check();
     std::size_t parked = 0;
     for (const auto& topic : retry_topics()) parked += topics_.log(topic).size();

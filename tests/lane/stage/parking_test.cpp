@@ -26,8 +26,10 @@ const std::vector<std::string>& subscribers() {
 struct Receivers {
   std::map<std::string, std::map<std::int64_t, std::vector<TimePoint>>> got;
   std::size_t failed = 0;
+  std::size_t wrong_values = 0;
   bool legacy_is_out = false;
   bool all_are_out = false;
+  bool answer_500 = false;  // those that are out
 
   std::size_t times(const std::string& subscriber, std::int64_t event) const {
     const auto& events = got.at(subscriber);
@@ -74,6 +76,8 @@ struct Webhooks : ParkingInstance {
   InstantHandler fan{[](const handler::Attempt&) {
     handler::Parts parts;
     for (const auto& name : subscribers()) parts.push_back({name, {}, {}, {}, true});
+    parts.back().keeps_value = false;
+    parts.back().value = "for legacy";
     return Outcome::done(std::move(parts));
   }};
   InstantHandler send{[this](const handler::Attempt& attempt) {
@@ -82,6 +86,7 @@ struct Webhooks : ParkingInstance {
       return Outcome::unavailable("HTTP 503");
     }
     receivers.got[std::string(attempt.part)][attempt.record.offset()].push_back(time);
+    if ((attempt.record.value() == "for legacy") != (attempt.part == "legacy")) ++receivers.wrong_values;
     return Outcome::done();
   }};
 };
@@ -113,7 +118,8 @@ struct Bulkheads : ParkingInstance {
   std::array<Downstream, 2> downstreams{Downstream("alive", rules), Downstream("dead", rules)};
   InstantHandler work{[this](const handler::Attempt& attempt) {
     const auto key = std::string(attempt.record.key().value_or(""));
-    if (key == "dead" && receivers.legacy_is_out) return Outcome::unavailable("refused");
+    if (key == "dead" && receivers.legacy_is_out)
+      return receivers.answer_500 ? Outcome::retry("HTTP 500") : Outcome::unavailable("refused");
     receivers.got[key][attempt.record.offset()].push_back(time);
     return Outcome::done();
   }};
@@ -239,6 +245,21 @@ TEST_CASE("a parked record is committed when its retry topic has acknowledged th
   CHECK(world.commits.at({"events", 0}).offset >= world.events() - 100);
 }
 
+TEST_CASE("a record that no retry topic has taken runs as it was when its subscriber is back") {
+  World world;
+  world.pass(seconds(30));
+  world.receivers.legacy_is_out = true;
+  world.instance->brokers_refuse = true;
+  world.pass(minutes(1));
+  world.receivers.legacy_is_out = false;
+  world.between = Duration::zero();
+  world.pass(minutes(2));
+  CHECK(world.topics.log("events-retry-10s").empty());
+  CHECK(world.wrong("legacy", 0, world.events()) == Wrong{0, 0});
+  CHECK(world.receivers.wrong_values == 0);
+  CHECK(world.commits.at({"events", 0}).offset == world.events());
+}
+
 TEST_CASE("nothing is parked while no subscriber works") {
   World world;
   world.pass(seconds(30));
@@ -289,11 +310,27 @@ TEST_CASE(
   world.instance->context.lanes.max_incomplete = 200;
   world.pass(seconds(30));
   world.receivers.legacy_is_out = true;
-  world.pass(minutes(20));
+  world.between = seconds(1);
+  world.pass(minutes(9));
+  world.between = Duration::zero();  // only parked records are left to probe with
+  world.pass(minutes(20), seconds(1));
+  world.receivers.legacy_is_out = false;
+  world.pass(minutes(25), seconds(1));
+  CHECK(world.wrong("legacy", 0, world.events()) == Wrong{0, 0});
+}
+
+TEST_CASE("attempts that were counted before an outage was known are given back to parked records") {
+  WorldOf<Bulkheads> world;
+  world.keys = {"alive", "dead"};
+  world.between = milliseconds(100);
+  world.pass(seconds(30));
+  world.receivers.legacy_is_out = world.receivers.answer_500 = true;
+  world.pass(minutes(2));
+  CHECK(world.attempts_in("events-retry-10s") == std::set<std::string>{"0"});
   world.receivers.legacy_is_out = false;
   world.between = Duration::zero();
-  world.pass(minutes(45));
-  CHECK(world.wrong("legacy", 0, world.events()) == Wrong{0, 0});
+  world.pass(minutes(15));
+  CHECK(world.receivers.got["dead"].size() == world.written.size() / 2);
 }
 
 TEST_CASE("a stop or a rebalance during an outage sends the living subscribers nothing again") {
@@ -309,6 +346,21 @@ TEST_CASE("a stop or a rebalance during an outage sends the living subscribers n
   world.receivers.legacy_is_out = false;
   world.between = Duration::zero();
   world.pass(hours(1));
+  for (const auto& subscriber : subscribers())
+    CHECK(world.wrong(subscriber, 0, world.events()) == Wrong{0, 0});
+}
+
+TEST_CASE("a stop parks no sub-job of a record of which none has ended, and gives the record back") {
+  World world;
+  world.pass(seconds(30));
+  world.receivers.all_are_out = true;
+  world.pass(seconds(5));
+  const auto parked = world.topics.log("events-retry-10s").size();
+  world.restart();
+  CHECK(world.topics.log("events-retry-10s").size() == parked);
+  world.receivers.all_are_out = false;
+  world.between = Duration::zero();
+  world.pass(minutes(2));
   for (const auto& subscriber : subscribers())
     CHECK(world.wrong(subscriber, 0, world.events()) == Wrong{0, 0});
 }
