@@ -69,6 +69,8 @@ struct FailureHistory {
   const std::string* parks_in = nullptr;
   /// Since when a record that was parked has waited, ms since 1970; 0 for one that was not.
   std::int64_t waiting_since_ms = 0;
+  TimePoint
+      parked_at{};     ///< when the record that came back was written to the retry topic; zero if it was not
   bool stays = false;  ///< too large for the retry topic
   /// The offset at which the record was read, if it was read from a retry topic: `record` is then restored to
   /// its origin.

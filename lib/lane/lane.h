@@ -110,6 +110,11 @@ class Lane {
   LaneDetail detail(TimePoint now) const;
   /// Sends the record to the dead-letter topic instead of to its next attempt.
   Skip skip(std::int64_t offset, const std::string& reason, TimePoint now);
+  /// An operator has ordered something about parked records (LaneContext::parked_orders).
+  void follow_parked_orders(TimePoint now) {
+    if (state_.state() == State::draining || state_.state() == State::revoked) return;
+    for (const auto& stage : stages_.all()) stage->follow_orders(now);
+  }
   /// How long the records of a retry topic wait before their attempt; zero for other topics.
   Duration retry_delay() const { return retry_step_ == nullptr ? Duration::zero() : retry_step_->delay; }
   /// What the loop has to do because the partition is silent; nullopt if nothing.

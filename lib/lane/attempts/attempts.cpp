@@ -221,10 +221,16 @@ std::optional<handler::Item> Attempts::give_up_waiting(Sequence oldest, delivery
   return item;
 }
 
-Duration Attempts::restore(handler::Item& item) const {
-  const auto left = retry_step_->wait(item.record.timestamp(), wall_clock_ms());
+Duration Attempts::restore(handler::Item& item, TimePoint now) const {
+  const auto written = item.record.timestamp();
+  const auto wall = wall_clock_ms();
   handler::restore_origin(item, *retry_step_, *context_.retry_steps);
-  return left;
+  const auto left = retry_step_->wait(written, wall);
+  if (item.failures->waiting_since_ms == 0) return left;
+  item.failures->parked_at = now - milliseconds(written < 0 ? 0 : std::max<std::int64_t>(wall - written, 0));
+  const bool ordered =
+      context_.parked_orders != nullptr && context_.parked_orders->sends_on(item.failures->parked_at, now);
+  return ordered ? Duration::zero() : left;
 }
 
 void Attempts::park(handler::Item& item, TimePoint now) {
@@ -284,14 +290,14 @@ Attempts::Skipped Attempts::skip(Sequence sequence, const std::string& reason) {
   }
   bytes_ -= memory_of(*item);
   item->attempt = std::max(item->attempt, 2U) - 1;  // the next attempt does not take place
-  give_up_skipped(*item, reason);
+  give_up_ordered(*item, reason);
+  log_.skipped(*item);
   return {Skip::on_its_way, std::move(item)};
 }
 
-void Attempts::give_up_skipped(handler::Item& item, const std::string& reason) {
+void Attempts::give_up_ordered(handler::Item& item, const std::string& reason) {
   std::string text = "skipped by an operator: " + reason;
   if (item.failures && !item.failures->reason.empty()) text += " (last error: " + item.failures->reason + ")";
-  log_.skipped(item, text);
   note_failure(item, handler::Outcome::reject(std::move(text)));
   give_up(item, handler::Route::dead_letter, delivery::DeadLetterReason::skipped);
 }
@@ -303,7 +309,8 @@ bool Attempts::skip_if_wished(handler::Item& item, const handler::Outcome& outco
   if (wish == wishes_.end()) return false;
   if (item.route() == handler::Route::work && outcome.cause != handler::Cause::withheld)
     note_failure(item, outcome);
-  give_up_skipped(item, wish->second);
+  give_up_ordered(item, wish->second);
+  log_.skipped(item);
   return true;
 }
 
@@ -390,11 +397,6 @@ void Attempts::start_over() {
   wishes_.clear();
   found_.clear();
   failed_in_drain_.clear();
-}
-
-double Attempts::random() {
-  return static_cast<double>(random_() - std::minstd_rand::min()) /
-         (static_cast<double>(std::minstd_rand::max()) + 1.0);
 }
 
 }  // namespace laneway::lane

@@ -58,7 +58,7 @@ class Attempts {
   std::optional<handler::Item> give_up_waiting(Sequence oldest, delivery::DeadLetterReason why);
   /// Restores what a record of a retry topic was at its origin. Returns how long the record waits until it is
   /// due.
-  Duration restore(handler::Item& item) const;
+  Duration restore(handler::Item& item, TimePoint now) const;
   /// The record of a retry topic waits here until it is due, and no attempt is used up.
   void put_off(handler::Item item, TimePoint due) { wait(std::move(item), due); }
   /// Whether records of the lane can be parked.
@@ -69,6 +69,8 @@ class Attempts {
   void park(handler::Item& item, TimePoint now);
   /// The record has waited too long for its downstream to take it: gives it up without an attempt.
   void give_up_unbegun(handler::Item& item);
+  /// An operator gives up the record, without an attempt.
+  void give_up_ordered(handler::Item& item, const std::string& reason);
   /// Takes out a record that waits for an attempt and that `chosen` picks; nullopt if it picks none. O(n).
   template <class Chosen>
   std::optional<handler::Item> take_waiting(Chosen chosen) {
@@ -129,12 +131,14 @@ class Attempts {
                               TimePoint now);
   bool skip_if_wished(handler::Item& item, const handler::Outcome& outcome);
   bool is_suspect(const handler::Item& item) const;
-  void give_up_skipped(handler::Item& item, const std::string& reason);
   static handler::Route route_after(const handler::Item& item, delivery::DeadLetterReason given_up);
   void stay(handler::Item item, const handler::Outcome& outcome, TimePoint now);
   void wait(handler::Item item, TimePoint due);
   void withhold(handler::Item item);
-  double random();
+  double random() {
+    return static_cast<double>(random_() - std::minstd_rand::min()) /
+           (static_cast<double>(std::minstd_rand::max()) + 1.0);
+  }
 
   const LaneContext& context_;
   Downstream& downstream_;

@@ -22,14 +22,14 @@ void FailureLog::failed(const char* event, const handler::Item& item, std::uint3
   failures_since_ = 0;
 }
 
-void FailureLog::skipped(const handler::Item& item, const std::string& why) const {
+void FailureLog::skipped(const handler::Item& item) const {
   telemetry::warn("record skipped, goes to the dead-letter topic", {{"topic", id_.partition.topic},
                                                                     {"partition", id_.partition.partition},
                                                                     {"offset", item.offset()},
                                                                     {"epoch", id_.epoch},
                                                                     {"attempt", item.attempt},
                                                                     tracing::TraceField(&item.record),
-                                                                    {"error", why}});
+                                                                    {"error", item.failures->reason}});
 }
 
 void FailureLog::letters(const handler::Finished& finished, TimePoint now) {

@@ -26,7 +26,8 @@ class FailureLog {
   /// Attempt number `attempt` has failed; `event` names what follows for the record.
   void failed(const char* event, const handler::Item& item, std::uint32_t attempt,
               const handler::Outcome& outcome, TimePoint now);
-  void skipped(const handler::Item& item, const std::string& why) const;
+  /// The record has the reason.
+  void skipped(const handler::Item& item) const;
   /// The finished records of a task of Route::dead_letter have been written.
   void letters(const handler::Finished& finished, TimePoint now);
   /// Logs the letters without a line of their own; `everything`: also before their time.

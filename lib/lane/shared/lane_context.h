@@ -15,6 +15,8 @@
 #include "lane/shared/journal.h"
 #include "lane/shared/keyed_limits.h"
 #include "lane/shared/memory_plan.h"
+#include "lane/shared/parked_orders.h"
+#include "lane/shared/parked_records.h"
 #include "lane/shared/rate_limiter.h"
 #include "lane/shared/router.h"
 #include "lane/shared/suspensions.h"
@@ -71,6 +73,8 @@ struct LaneContext {
   bool rebalancing = false;        ///< only the loop's thread: the client may deliver nothing
   /// Writes parked records to their retry topic (stage/parking.h). If null, all records stay in their lanes.
   handler::Handler* parking = nullptr;
+  ParkedRecords* parked_records = nullptr;  ///< may be null
+  ParkedOrders* parked_orders = nullptr;    ///< null: nothing can be ordered
 };
 
 }  // namespace laneway::lane

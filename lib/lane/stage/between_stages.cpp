@@ -56,6 +56,7 @@ std::unique_ptr<handler::FailureHistory> history_for_next(const Item& item) {
   history->retry_offset = item.failures->retry_offset;
   history->attempts_before = history->last_attempt = item.failures->attempts_before;
   history->waiting_since_ms = item.failures->waiting_since_ms;
+  history->parked_at = item.failures->parked_at;
   return history;
 }
 

@@ -74,6 +74,7 @@ void Completions::apply(handler::Finished& finished, TimePoint now) {
   auto& batch = batch_of(range);
   if (batch.route == handler::Route::work && finished.done > 0) batch.line->note_worked(now);
   if (batch.route == handler::Route::dead_letter) batch.line->attempts().log().letters(finished, now);
+  if (batch.route == handler::Route::parked) workload_.note_parked(finished, now);
   const auto attempts = finished.done + finished.failures.size();
   if (batch.route == handler::Route::work && finished.busy > Duration::zero())  // else withheld
     batch.line->note_call(finished.busy / static_cast<std::int64_t>(std::max<std::size_t>(attempts, 1)));

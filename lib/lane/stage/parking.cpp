@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lane/batch/work_batch.h"
 #include "lane/stage/between_stages.h"
 
 namespace laneway::lane {
@@ -22,11 +23,37 @@ bool can_leave(const handler::Item& item) {
 
 bool parked_before(const handler::Item& item) { return item.failures && item.failures->waiting_since_ms > 0; }
 
+/// From a retry topic, where it was parked; others may be on their way there.
+bool came_back(const handler::Item& item) {
+  return item.failures && item.failures->parked_at != TimePoint{};
+}
+
+/// Empty without subscribers.
+const std::string& subscriber_of(const Line& line) {
+  static const std::string none;
+  return line.subscriber() == nullptr ? none : line.subscriber()->text();
+}
+
 }  // namespace
 
 /// In any lane of the process: the records of this lane may all be of one line.
 TimePoint Neighbours::anywhere(const Line& line) {
   return std::max(line.worked_at(), line.downstream().worked_at());
+}
+
+void note_parked(const LaneContext& lane, const StageContext& stage, const handler::Finished& finished,
+                 TimePoint now) {
+  if (lane.parked_records == nullptr || lane.retry_steps == nullptr) return;
+  const auto& range = finished.claim.range;
+  const auto& batch = batch_of(range);
+  for (auto i = range.begin; i < range.end; ++i) {
+    const auto& item = batch.items[i];
+    if (item.state != handler::ItemState::done) continue;
+    const auto* step = lane.retry_steps->find(*item.failures->parks_in);
+    const auto waited = milliseconds(wall_clock_ms() - item.failures->waiting_since_ms);
+    lane.parked_records->add(stage.settings.name, subscriber_of(*batch.line), now - waited,
+                             step == nullptr ? Duration::zero() : step->delay, now);
+  }
 }
 
 void Neighbours::Latest::add(const Line& line) {
@@ -89,7 +116,10 @@ std::vector<handler::Item> Parking::take_leaving(Line& line, const Neighbours& n
                      .now = now};
   const auto take = [&](handler::Item item, bool ends) {
     room.take(item);
-    ends ? attempts.give_up_unbegun(item) : attempts.park(item, now);
+    if (ends)
+      attempts.give_up_unbegun(item);
+    else if (!give_up(line, item))
+      attempts.park(item, now);
     leaving.push_back(std::move(item));
   };
   std::size_t stay = 0;  // which leave the way to those behind them
@@ -113,6 +143,41 @@ std::vector<handler::Item> Parking::take_leaving(Line& line, const Neighbours& n
     take(std::move(*item), ends);
   }
   return leaving;
+}
+
+bool Parking::is_given_up(const Line& line, const handler::Item& item) const {
+  return lane_.parked_orders != nullptr && lane_.parked_orders->any() && came_back(item) &&
+         lane_.parked_orders->gives_up(stage_.settings.name, subscriber_of(line), item.failures->parked_at);
+}
+
+bool Parking::give_up(Line& line, handler::Item& item) const {
+  if (!is_given_up(line, item)) return false;
+  auto& orders = *lane_.parked_orders;
+  const auto& pool = stage_.settings.name;
+  const auto parked_at = item.failures->parked_at;
+  const auto reason = orders.gives_up(pool, subscriber_of(line), parked_at);
+  if (!reason) return false;
+  orders.note_given_up(pool, subscriber_of(line), parked_at);
+  line.attempts().give_up_ordered(item, *reason);
+  return true;
+}
+
+std::vector<Sequence> Parking::given_up_in_backlog(const Line& line) const {
+  std::vector<Sequence> sequences;
+  for (const auto& item : line.backlog())
+    if (is_given_up(line, item)) sequences.push_back(item.sequence);
+  return sequences;
+}
+
+std::vector<handler::Item> Parking::take_ordered(Line& line, TimePoint now) const {
+  std::vector<handler::Item> taken;
+  auto& orders = *lane_.parked_orders;
+  const auto concerned = [&](const handler::Item& item) {
+    if (!came_back(item)) return false;
+    return item.arrived > now ? orders.sends_on(item.failures->parked_at, now) : is_given_up(line, item);
+  };
+  while (auto item = line.attempts().take_waiting(concerned)) taken.push_back(std::move(*item));
+  return taken;
 }
 
 /// While a subscriber is out, each that works is another one, also one without records in this lane.

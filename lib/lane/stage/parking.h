@@ -7,6 +7,7 @@
 //   next probe; and earlier if the line uses more than its share of the lane's room. It is parked in a retry
 //   topic.
 // - after each.longest_wait: it is given up.
+// A record that was parked before is given up instead if an operator has ordered it (shared/parked_orders.h).
 // A record whose whole pool is busy waits for no limit of its line, and stays. If no other line works,
 // nothing leaves: then the downstream of all is out, and the lane holds.
 //
@@ -61,6 +62,10 @@ class Neighbours {
 /// that neither lead to it nor follow it. Empty if no record of the stage has others beside it.
 std::vector<std::size_t> stages_beside(const std::vector<StageContext>& stages, std::size_t stage);
 
+/// Records of the stage have been written to a retry topic, to wait there: counts those that were taken.
+void note_parked(const LaneContext& lane, const StageContext& stage, const handler::Finished& finished,
+                 TimePoint now);
+
 class Parking {
  public:
   Parking(const LaneContext& lane, const StageContext& stage, const Ledger& ledger)
@@ -70,6 +75,14 @@ class Parking {
   /// pool or the stage after it takes no more records of the line.
   std::vector<handler::Item> take_leaving(Line& line, const Neighbours& neighbours, bool pool_waits,
                                           LeavingRoom room, TimePoint now) const;
+  /// If an operator gives up records such as this one, which was parked: the record is to leave for the
+  /// dead-letter topic. Otherwise returns false.
+  bool give_up(Line& line, handler::Item& item) const;
+  /// The records of the backlog that an operator gives up.
+  std::vector<Sequence> given_up_in_backlog(const Line& line) const;
+  /// Takes the waiting records out of the line for which an order changes something: those that are not due,
+  /// and those that are given up.
+  std::vector<handler::Item> take_ordered(Line& line, TimePoint now) const;
 
  private:
   struct Situation {
@@ -81,6 +94,7 @@ class Parking {
     TimePoint now;
   };
 
+  bool is_given_up(const Line& line, const handler::Item& item) const;
   Neighbours::Others others_of(const Line& line, const Neighbours& neighbours) const;
   static bool others_may(const handler::Item& item, const Neighbours::Others& others, bool fills);
   static bool others_could(const handler::Item& item, const Neighbours::Others& others);

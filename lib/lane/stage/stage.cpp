@@ -79,6 +79,7 @@ Line& Stage::add_line(std::shared_ptr<KeyedLimit> subscriber) {
 /// Whether a run of records may pass the backlog of a stage with a name.
 bool Stage::takes_directly(Line& line) const {
   const auto* rate = line.rate();
+  if (lane_.parked_orders != nullptr && lane_.parked_orders->any()) return false;
   return context_.each == nullptr && line.backlog().empty() && workload().next() == nullptr &&
          (rate == nullptr || !rate->limited()) && line.downstream().closed() && line.blocked_by() == 0 &&
          (next_ == nullptr || !next_->crowded());
@@ -99,6 +100,7 @@ void Stage::take(Workload::BatchPtr batch, TimePoint now) {
 void Stage::take(handler::Item item, TimePoint now) {
   auto& line = line_of(item);
   if (gives_back_ || line.gives_back()) return end_in_drain(std::move(item), line);
+  if (parking_.give_up(line, item)) return run_alone(std::move(item), line);
   line.wait(std::move(item), now);
   waiting_.add(1);
 }
@@ -271,11 +273,6 @@ void Stage::put_off(Line& line, Sequence sequence, TimePoint now) {
   auto items = line.take(sequence);
   waiting_.set(waiting_.get() - items.size());
   for (auto& item : items) line.attempts().put_off(std::move(item), now);
-}
-
-void Stage::clear_backlog(Line& line) {
-  waiting_.set(waiting_.get() - line.backlog().size());
-  line.clear_backlog();
 }
 
 std::uint64_t Stage::bytes() const {

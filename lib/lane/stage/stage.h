@@ -120,6 +120,15 @@ class Stage {
   void tick(TimePoint now);
   /// Records that wait for too long leave the lane.
   void let_leave(const Neighbours& neighbours, TimePoint now);
+  /// An operator has ordered something about parked records (shared/parked_orders.h).
+  void follow_orders(TimePoint now) {
+    std::vector<handler::Item> ordered;
+    for (const auto& line : lines_) {
+      for (const auto sequence : parking_.given_up_in_backlog(*line)) put_off(*line, sequence, now);
+      for (auto& item : parking_.take_ordered(*line, now)) ordered.push_back(std::move(item));
+    }
+    for (auto& item : ordered) take(std::move(item), now);
+  }
   /// When a record of a backlog can begin or is given up, as far as that is known.
   TimePoint next_due(TimePoint now);
 
@@ -164,7 +173,10 @@ class Stage {
   }
   bool keep_fitting(Duration left, TimePoint now);
   handler::Item pop(Line& line);
-  void clear_backlog(Line& line);
+  void clear_backlog(Line& line) {
+    waiting_.set(waiting_.get() - line.backlog().size());
+    line.clear_backlog();
+  }
 
   const LaneContext& lane_;
   const StageContext& context_;

@@ -87,7 +87,7 @@ void Stages::expect(const WorkBatch& batch, std::size_t entry) {
 }
 
 bool Stages::put_off(handler::Item& item, TimePoint now) {
-  const auto left = all_.front()->lines().front()->attempts().restore(item);
+  const auto left = all_.front()->lines().front()->attempts().restore(item, now);
   if (left == Duration::zero()) return false;
   auto& line = all_[stage_of(item)]->line_of(item);
   item.arrived = now + left;

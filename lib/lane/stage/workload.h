@@ -27,6 +27,7 @@
 #include "lane/stage/drain_rest.h"
 #include "lane/stage/execution.h"
 #include "lane/stage/line.h"
+#include "lane/stage/parking.h"
 #include "lane/state/lane_detail.h"
 #include "lane/state/lane_id.h"
 #include "lane/state/lane_stats.h"
@@ -99,6 +100,10 @@ class Workload {
   /// Records of the batch are finished, or go on elsewhere; `in_pool`: the pool had taken them. After the
   /// last ones, the batch is used for others.
   void finish(WorkBatch& batch, std::uint32_t count, bool in_pool = true);
+  /// Records have been written to a retry topic, to wait there.
+  void note_parked(const handler::Finished& finished, TimePoint now) const {
+    lane::note_parked(lane_, stage_, finished, now);
+  }
   /// `count` records of the claim were taken out of it; at least one is left.
   void leave_early(const pool::Claim& claim, std::uint32_t count);
   /// The running records of this key are complete; the next ones of the key go on.

@@ -421,7 +421,7 @@ TEST_CASE("a record of a retry topic waits until it is due, and has one attempt"
   Attempted test(&last_retry_topic);
   test.context.retry_steps = &steps;
   auto item = Attempted::record(8);
-  const auto left = test.attempts->restore(item);
+  const auto left = test.attempts->restore(item, SteadyClock::now());
   CHECK(left > seconds(30));
   CHECK(left <= seconds(60));
   CHECK(item.offset() == 8);
