@@ -153,6 +153,7 @@ int act(const CLI::App& program, const Wishes& wishes) {
     return dead_letters_or_help(program, parsed.get_subcommands().front()->get_name(), wishes);
   if (verb == "status") return status(source, wishes.control);
   if (verb == "reload") return reload(source, wishes.control);
+  if (verb == "send-on" || verb == "give-up") return order_parked(source, verb, wishes.control);
   if (verb == "help") return show_help(program, wishes.help);
   if (verb == "version") return version();
   return control(source, verb, wishes.control);

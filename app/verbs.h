@@ -42,6 +42,8 @@ int dead_letters(config::Source source, const std::string& verb, const dlq::Opti
 int status(const config::Source& source, const control::Options& options);
 /// `verb` is suspend, resume or skip, sent to a running service.
 int control(const config::Source& source, const std::string& verb, const control::Options& options);
+/// `verb` is send-on or give-up, sent to a running service.
+int order_parked(const config::Source& source, const std::string& verb, const control::Options& options);
 /// Makes a running service read its configuration again.
 int reload(const config::Source& source, const control::Options& options);
 /// Prints the version of laneway and of each library.

@@ -59,16 +59,45 @@ void add_suspend(CLI::App& program, Options& options, config::Source& source) {
                    "laneway suspend orders:2 --here"}));
 }
 
+std::string refuse_empty(const std::string& text) {
+  return text.find_first_not_of(" \t\n") == text.npos ? "the text is empty" : "";
+}
+
 void add_skip(CLI::App& program, Options& options, config::Source& source) {
   CLI::App* skip = add_change(program, "skip", "Send a record that fails to the dead-letter topic",
                               "TOPIC:PARTITION:OFFSET", options, source);
   cli::add_option(*skip, "--reason", "TEXT", options.reason,
-                  "why the record is skipped; stored with the record and logged (required)",
-                  [](const std::string& text) {
-                    return text.find_first_not_of(" \t\n") == text.npos ? "the text is empty" : "";
-                  })
+                  "why the record is skipped; stored with the record and logged (required)", refuse_empty)
       ->required();
   skip->footer(cli::footer("", {"laneway skip orders:2:40 --reason 'malformed, ticket 4711'"}));
+}
+
+void add_send_on(CLI::App& program, Options& options, config::Source& source) {
+  CLI::App* send_on =
+      add_change(program, "send-on", "Run the parked records again at once", nullptr, options, source);
+  send_on->footer(cli::footer(
+      "Every record that was parked before now, for whatever pool or subscriber, comes back at once "
+      "instead of after the delay of its retry topic. What is still not taken is parked again. "
+      "The order is to this instance only: ask every instance of the group.",
+      {"laneway send-on", "laneway send-on -c orders.yaml"}));
+}
+
+void add_give_up(CLI::App& program, Options& options, config::Source& source) {
+  CLI::App* give_up =
+      add_change(program, "give-up", "Send the parked records of a pool to the dead-letter topic", nullptr,
+                 options, source);
+  cli::add_option(*give_up, "pool", "POOL", options.target, "the pool whose parked records are given up")
+      ->required();
+  cli::add_option(*give_up, "--subscriber", "TEXT", options.subscriber,
+                  "only the records of this subscriber of the pool");
+  cli::add_option(*give_up, "--reason", "TEXT", options.reason,
+                  "why the records are given up; stored with the records and logged (required)", refuse_empty)
+      ->required();
+  give_up->footer(
+      cli::footer("Concerns the records that were parked before now; what is parked later is not affected. "
+                  "`laneway dlq redrive` sends the records back. The order is to this instance only, and is "
+                  "forgotten when it ends: ask every instance of the group.",
+                  {"laneway give-up send --subscriber acme --reason 'acme has closed, ticket 4711'"}));
 }
 
 void add_reload(CLI::App& program, Options& options, config::Source& source) {
@@ -91,6 +120,8 @@ void add_verbs(CLI::App& program, Options& options, config::Source& source) {
              options, source)
       ->footer(cli::footer("", {"laneway resume orders", "laneway resume orders:2"}));
   add_skip(program, options, source);
+  add_send_on(program, options, source);
+  add_give_up(program, options, source);
   add_reload(program, options, source);
 }
 

@@ -99,6 +99,13 @@ int reload(const config::Source& source, const control::Options& options) {
   return change("reload", source, options, wish);
 }
 
+int order_parked(const config::Source& source, const std::string& verb, const control::Options& options) {
+  admin::Change wish{"/parked/" + verb};
+  if (verb == "give-up") wish.parameters = {{"pool", options.target}, {"reason", options.reason}};
+  if (!options.subscriber.empty()) wish.parameters.emplace("subscriber", options.subscriber);
+  return change(verb, source, options, wish);
+}
+
 int control(const config::Source& source, const std::string& verb, const control::Options& options) {
   const auto target = cli::parse_place(options.target);
   const bool record = verb == "skip";

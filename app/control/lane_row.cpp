@@ -208,13 +208,15 @@ Row row_of(const Json& lane, const std::set<Partition>& not_ready, const Outage&
   return row;
 }
 
-/// "send: acme (open, 1 running, 12 waiting): out since 14:02:11Z"
+/// "send: acme (open, 1 running, 12 waiting, 340 parked): out since 14:02:11Z"
 std::string subscriber_text(const Json& one, const std::string& pool) {
   const auto* state = delivery::find_breaker_state(one.value("state", ""));
   return pool + ": " + one.value("name", "") + " (" +
          (state == nullptr ? "" : std::string(state->words) + ", ") +
          std::to_string(number_of(one, "running")) + " running, " +
-         std::to_string(number_of(one, "waiting")) + " waiting): " + one.value("text", "");
+         std::to_string(number_of(one, "waiting")) + " waiting" +
+         (number_of(one, "parked") > 0 ? ", " + std::to_string(number_of(one, "parked")) + " parked" : "") +
+         "): " + one.value("text", "");
 }
 
 PoolRow pool_row(const Json& pool) {

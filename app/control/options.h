@@ -1,4 +1,4 @@
-// What a person asks for with `laneway status | suspend | resume | skip | reload`.
+// What a person asks for with `laneway status | suspend | resume | skip | send-on | give-up | reload`.
 #pragma once
 
 #include <string>
@@ -17,9 +17,10 @@ struct Options {
   std::string token_file;  ///< empty: the configuration's, if any
   bool watch = false;
   bool json = false;
-  std::string target;  ///< TOPIC[:PARTITION], TOPIC:PARTITION:OFFSET
+  std::string target;  ///< TOPIC[:PARTITION], TOPIC:PARTITION:OFFSET, a pool
   std::string reason;
-  bool here = false;  ///< suspend
+  std::string subscriber;  ///< give-up; empty: all of the pool
+  bool here = false;       ///< suspend
   bool dry_run = false;
 };
 

@@ -26,6 +26,7 @@ constexpr std::size_t most_details = 6;
 constexpr std::size_t most_failures = 3;
 constexpr std::size_t most_pool_troubles = 3;
 constexpr std::size_t most_subscribers = 4;
+constexpr std::size_t most_orders = 3;
 constexpr std::size_t most_advice = 3;
 constexpr std::size_t most_lines = 6;       // of one reason
 constexpr std::size_t most_lane_lines = 2;  // about one lane, below the table
@@ -148,9 +149,10 @@ struct Details {
   }
 };
 
-/// The troubles of the pools and of their subscribers, the lanes' troubles and failures, and the advice.
+/// The troubles of the pools and of their subscribers, orders about parked records, the lanes' troubles and
+/// failures, and the advice.
 Details details_of(const Json& status, const std::vector<Row>& rows, const TableStyle& style) {
-  std::vector<std::string> pools, subscribers, troubles, failures, advice;
+  std::vector<std::string> pools, subscribers, orders, troubles, failures, advice;
   for (auto& pool : pool_rows(status)) {
     if (!pool.trouble.empty()) pools.push_back("the pool " + pool.name + ": " + pool.trouble);
     std::move(pool.subscribers.begin(), pool.subscribers.end(), std::back_inserter(subscribers));
@@ -159,11 +161,14 @@ Details details_of(const Json& status, const std::vector<Row>& rows, const Table
     if (!row.detail.empty()) troubles.push_back(row.detail);
     if (!row.failures.empty()) failures.push_back(row.failures);
   }
+  for (const auto& text : status.value("parked_orders", Json::array()))
+    orders.push_back("order of an operator: " + text.get<std::string>());
   for (const auto& text : status.value("advice", Json::array()))
     advice.push_back("advice: " + text.get<std::string>());
   Details details;
   details.add(pools, most_pool_troubles, most_lane_lines, style);
   details.add(subscribers, most_subscribers, most_lane_lines, style);
+  details.add(orders, most_orders, most_lane_lines, style);
   details.add(troubles, most_details, most_lane_lines, style);
   details.add(failures, most_failures, most_lane_lines, style);
   details.add(advice, most_advice, most_lines, style);

@@ -67,7 +67,7 @@ class Usage(CommandLine):
 
     def test_a_missing_service_is_unavailable(self):
         for verb in (("status",), ("status", "--watch"), ("suspend", "orders"), ("pause", "orders"), ("skip", "orders:1:2", "--reason", "why"), ("reload",),
-                     ("reload", "--dry-run")):
+                     ("reload", "--dry-run"), ("send-on",), ("give-up", "pool", "--reason", "why")):
             with self.subTest(verb):
                 self.ends(laneway(*verb, "--admin", "127.0.0.1:1"), 69, "127.0.0.1:1", "--admin HOST:PORT")
 
@@ -134,11 +134,12 @@ class Usage(CommandLine):
 
     def verbs(self, *before):
         section = laneway(*before, "--help").stdout.partition("Verbs:\n")[2].partition("\n\n")[0]
-        return re.findall(r"^  (\w+)", section, re.MULTILINE)
+        return re.findall(r"^  ([\w-]+)", section, re.MULTILINE)
 
     def test_each_help_fits_a_terminal_and_has_examples_and_no_raw_types(self):
         verbs = self.verbs()
-        self.assertEqual(["run", "check", "status", "suspend", "resume", "skip", "reload", "dlq", "plan", "demo", "help", "version"], verbs)
+        self.assertEqual(["run", "check", "status", "suspend", "resume", "skip", "send-on", "give-up", "reload", "dlq", "plan", "demo", "help",
+                          "version"], verbs)
         for verb in ([], *([verb] for verb in verbs), *(["dlq", verb] for verb in self.verbs("dlq"))):
             with self.subTest(verb):
                 text = laneway(*verb, "--help").stdout

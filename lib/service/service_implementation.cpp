@@ -152,8 +152,7 @@ Status Service::Implementation::make_context(const lane::MemoryPlan& plan) {
              silence_unit(config.kafka),
              &totals};
   context.parking = config::parks(forwarding) ? forward.get() : nullptr;
-  context.stages = stages.for_lanes(config);
-  context.router = stages.router();
+  stages.add_to(context, config);
   return {};
 }
 
@@ -364,7 +363,7 @@ TimelineNews Service::timeline(std::uint64_t last) const { return implementation
 
 ControlAnswer Service::control(const ControlRequest& request) {
   auto& self = *implementation_;
-  return self.observer.control(self.loops(), self.suspensions, request);
+  return self.observer.control(self.parts(), self.suspensions, request);
 }
 
 Liveness Service::live() const {

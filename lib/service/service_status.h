@@ -32,7 +32,8 @@ struct ServiceStatus {
   std::optional<DownstreamStatus> downstream;  ///< nullopt until the service has started
   Totals totals;
   std::vector<LaneFacts> lanes;
-  std::vector<PoolStatus> pools;  ///< named pools; empty without any
+  std::vector<PoolStatus> pools;           ///< named pools; empty without any
+  std::vector<std::string> parked_orders;  ///< of operators, that stand; in words, a line each
   Readiness readiness;
   config::LaneSettings settings;
   std::uint32_t workers = config::PoolSettings{}.workers;  ///< lanes.workers

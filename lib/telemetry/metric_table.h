@@ -81,6 +81,11 @@ inline constexpr MetricInfo metric_table[] = {
      "Subscribers (texts by pools.NAME.each) that the process knows; 0 without `each`."},
     {"named_pool_subscribers_out", MetricType::gauge, "subscribers", "pool", Across::no_partitions,
      "Subscribers whose breaker is not closed: their records wait, and those of the others do not."},
+    {"parked_records", MetricType::gauge, "records", "pool", Across::no_partitions,
+     "Records of the named pool that wait in retry topics because this process parked them; the sum over all "
+     "processes is what is parked. Records that are due are the lag of the retry topics."},
+    {"parked_oldest_seconds", MetricType::gauge, "seconds", "pool", Across::no_partitions,
+     "How long the oldest of these records has waited, since it first came; 0 without such records."},
     // Readiness
     {"not_ready_reasons", MetricType::gauge, "reasons", "reason", Across::no_partitions,
      "How many members, downstreams and lanes are not ready for the reason, as /readyz reports them; all are "

@@ -156,7 +156,7 @@ Json json_of(const service::DownstreamStatus& downstream) {
   return json;
 }
 
-/// `worst`: those that are out, then those at their limits with the most waiting records.
+/// `worst`: those that are out, then those at their limits or with parked records, most records first.
 Json json_of(const service::Subscribers& subscribers) {
   Json worst = Json::array();
   for (const auto& one : subscribers.worst)
@@ -165,10 +165,13 @@ Json json_of(const service::Subscribers& subscribers) {
                      {"running", one.running},
                      {"most", one.most},
                      {"waiting", one.waiting},
+                     {"parked", one.parked.records},
+                     {"parked_oldest_seconds", rounded(one.parked.oldest)},
                      {"text", one.text}});
   return {{"known", subscribers.known},
           {"out", subscribers.out},
           {"at_limit", subscribers.at_limit},
+          {"with_parked", subscribers.with_parked},
           {"worst", std::move(worst)}};
 }
 
@@ -189,6 +192,8 @@ Json json_of(const service::PoolStatus& pool) {
             {"borrowed", pool.borrowed},
             {"stuck", pool.stuck},
             {"oldest_seconds", rounded(pool.oldest)},
+            {"parked", pool.parked.records},
+            {"parked_oldest_seconds", rounded(pool.parked.oldest)},
             {"rate", rounded(pool.rate)},
             {"trouble", trouble_in_words(pool, wall_clock_ms())},
             {"breaker", pool.downstream ? json_of(*pool.downstream) : Json()}};
@@ -224,6 +229,7 @@ std::string status_json(const service::ServiceStatus& status, const std::string&
   json["lanes"] = Json::array();
   for (const auto& lane : status.lanes) json["lanes"].push_back(json_of(lane, status.pools));
   for (const auto& pool : status.pools) json["pools"].push_back(json_of(pool));
+  if (!status.pools.empty()) json["parked_orders"] = status.parked_orders;
   return text_of(json);
 }
 

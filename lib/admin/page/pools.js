@@ -66,6 +66,8 @@ const poolColumns = [
   {label: "Running", text: (pool) => `${count(pool.running)}/${count(slotsOf(pool))}`},
   {label: "Queued", text: (pool) => `${count(pool.queued)}/${count(pool.queue_capacity)}`},
   {label: "Waiting", text: (pool) => count(pool.waiting + pool.waiting_retries)},
+  {label: "Parked", text: ({parked}) => count(parked ?? 0)},
+  {label: "Oldest parked", text: ({parked_oldest_seconds: age}) => (age ? ageText(age) : "–")},
   {label: "Retries", text: ({retries}) => count(retries)},
   {label: "Oldest", text: (pool) => (pool.oldest_seconds ? ageText(pool.oldest_seconds) : "–")},
   {label: "Attempts/s", text: ({rate}) => rateText(rate ?? 0)},
@@ -85,6 +87,8 @@ const subscriberColumns = [
   {label: "Pool", kind: "wide", text: ({pool}) => pool},
   {label: "Running", text: ({running, most}) => (most ? `${count(running)}/${count(most)}` : count(running))},
   {label: "Waiting", text: ({waiting}) => count(waiting)},
+  {label: "Parked", text: ({parked}) => count(parked ?? 0)},
+  {label: "Oldest parked", text: ({parked_oldest_seconds: age}) => (age ? ageText(age) : "–")},
 ];
 
 const showPoolRows = columnTable("pool-table", poolColumns, {key: ({name}) => name, detail: poolDetail});
@@ -98,7 +102,8 @@ function showSubscribers(pools) {
   const all = pools.filter(({subscribers}) => subscribers);
   const worst = all.flatMap(({name, subscribers}) => subscribers.worst.map((one) => ({pool: name, ...one})));
   worst.sort((a, b) => Boolean(breakerState(b.state).figure) - Boolean(breakerState(a.state).figure));
-  const troubled = all.reduce((total, {subscribers: {out, at_limit: atLimit}}) => total + out + atLimit, 0);
+  const troubled = all.reduce((total, {subscribers: {out, at_limit: atLimit, with_parked: withParked}}) =>
+    total + out + atLimit + (withParked ?? 0), 0);
   const known = all.reduce((total, {subscribers}) => total + subscribers.known, 0);
   byId("subscribers").hidden = worst.length === 0;
   setText(byId("subscriber-count"), `${count(troubled)} of ${count(known)}`);
@@ -112,9 +117,11 @@ function showSubscribers(pools) {
 const poolTrouble = ({breaker, trouble}) => (breakerState(breaker?.state).figure ? 2 : trouble ? 1 : 0);
 
 /** Those that are out first, then those in other trouble; else in the order of the configuration. */
-function showPools({pools = []}) {
+function showPools({pools = [], parked_orders: orders = []}) {
   byId("pools").hidden = pools.length === 0;
   setText(byId("pool-count"), count(pools.length));
   showPoolRows([...pools].sort((a, b) => poolTrouble(b) - poolTrouble(a)));
+  byId("parked-orders").hidden = orders.length === 0;
+  setText(byId("parked-orders"), orders.map((order) => `Order of an operator: ${order}.`).join(" "));
   showSubscribers(pools);
 }

@@ -15,6 +15,7 @@ using Query = std::multimap<std::string, std::string>;
 using Parameters = std::map<std::string, std::string>;
 
 constexpr std::string_view prefix = "/lanes/";
+constexpr std::string_view parked_prefix = "/parked/";
 constexpr std::size_t longest_reason = 500;
 
 std::optional<Action> action_named(const std::string& name) {
@@ -26,8 +27,9 @@ std::optional<Action> action_named(const std::string& name) {
 
 Refusal no_such_path() {
   return {404,
-          "no such path: the paths are POST /lanes/{topic}/{partition}/suspend, resume and skip, and for all "
-          "partitions of a topic POST /lanes/{topic}/suspend and resume"};
+          "no such path: the paths are POST /lanes/{topic}/{partition}/suspend, resume and skip, for all "
+          "partitions of a topic POST /lanes/{topic}/suspend and resume, and for parked records POST "
+          "/parked/send-on and /parked/give-up"};
 }
 
 /// Adds the parameters of a JSON body, as text.
@@ -65,28 +67,61 @@ std::optional<Refusal> refuse_unknown(const Parameters& parameters) {
   return Refusal{400, "unknown parameter '" + parameters.begin()->first + "'"};
 }
 
-std::optional<Refusal> take_skip(Parameters& parameters, service::ControlRequest& request) {
-  const auto offset = decimal<std::int64_t>(parameters["offset"]);
-  if (!offset) return Refusal{400, "skip needs the parameter offset, a whole number from 0"};
-  request.offset = *offset;
-  request.reason = parameters["reason"];
-  if (request.reason.empty())
-    return Refusal{400, "skip needs the parameter reason: it is stored in the dead letter and logged"};
-  if (request.reason.size() > longest_reason)
+std::optional<Refusal> take_reason(Parameters& parameters, const std::string& action, std::string& reason) {
+  reason = parameters["reason"];
+  if (reason.empty())
+    return Refusal{400, action + " needs the parameter reason: it is stored in the dead letter and logged"};
+  if (reason.size() > longest_reason)
     return Refusal{400, "the reason is longer than " + std::to_string(longest_reason) + " bytes"};
-  parameters.erase("offset");
   parameters.erase("reason");
   return std::nullopt;
 }
 
+std::optional<Refusal> take_skip(Parameters& parameters, service::ControlRequest& request) {
+  const auto offset = decimal<std::int64_t>(parameters["offset"]);
+  if (!offset) return Refusal{400, "skip needs the parameter offset, a whole number from 0"};
+  request.offset = *offset;
+  parameters.erase("offset");
+  return take_reason(parameters, "skip", request.reason);
+}
+
+std::optional<Refusal> take_give_up(Parameters& parameters, service::ControlRequest& request) {
+  request.pool = parameters["pool"];
+  if (request.pool.empty()) return Refusal{400, "give-up needs the parameter pool, the name of a pool"};
+  parameters.erase("pool");
+  if (const auto subscriber = parameters.extract("subscriber"); !subscriber.empty())
+    request.subscriber = subscriber.mapped();
+  return take_reason(parameters, "give-up", request.reason);
+}
+
+std::variant<service::ControlRequest, Refusal> parse_parked(const std::string& name, const Query& query,
+                                                            const std::string& body) {
+  service::ControlRequest request;
+  if (name == "send-on")
+    request.action = Action::send_on;
+  else if (name == "give-up")
+    request.action = Action::give_up;
+  else
+    return no_such_path();
+  Parameters parameters;
+  if (auto bad = collect(query, body, parameters)) return *bad;
+  if (request.action == Action::give_up)
+    if (auto bad = take_give_up(parameters, request)) return *bad;
+  if (auto bad = refuse_unknown(parameters)) return *bad;
+  return request;
+}
+
 }  // namespace
 
-bool is_control_path(const std::string& path) { return path.starts_with(prefix); }
+bool is_control_path(const std::string& path) {
+  return path.starts_with(prefix) || path.starts_with(parked_prefix);
+}
 
 std::variant<service::ControlRequest, Refusal> parse_control(const std::string& path, const Query& query,
                                                              const std::string& body) {
+  if (path.starts_with(parked_prefix)) return parse_parked(path.substr(parked_prefix.size()), query, body);
   const auto parts =
-      is_control_path(path) ? config::split(path.substr(prefix.size()), "/") : std::vector<std::string>{};
+      path.starts_with(prefix) ? config::split(path.substr(prefix.size()), "/") : std::vector<std::string>{};
   if (parts.size() != 2 && parts.size() != 3) return no_such_path();
   const auto action = action_named(parts.back());
   if (!action || parts.front().empty()) return no_such_path();

@@ -1,5 +1,5 @@
-// Parses POST /lanes/{topic}/{partition}/suspend|resume|skip, /lanes/{topic}/suspend|resume and /reload into
-// requests to the service. `pause` is accepted for `suspend`. Pure.
+// Parses POST /lanes/{topic}/{partition}/suspend|resume|skip, /lanes/{topic}/suspend|resume,
+// /parked/send-on|give-up and /reload into requests to the service. `pause` is accepted for `suspend`. Pure.
 #pragma once
 
 #include <map>

@@ -165,7 +165,7 @@ Routes::HandlerResponse Routes::route(const httplib::Request& request, httplib::
   } else if (!look(request, response)) {
     answer_text(response, 404,
                 "no such path: the paths are /, /metrics, /livez, /readyz, /status, /history, /identity, "
-                "POST /lanes/… and POST /reload");
+                "POST /lanes/…, POST /parked/… and POST /reload");
   }
   return HandlerResponse::Handled;
 }

@@ -12,6 +12,7 @@
 //                  ?nonce=TEXT, the proof that this service knows the token (proof.h)
 //   POST /lanes/{topic}/{partition}/suspend, resume, skip; /lanes/{topic}/suspend, resume
 //                  (control_request.h)
+//   POST /parked/send-on, give-up   likewise
 //                  200 done, 202 accepted, 404 no such lane here, 409 not possible now, 504 no answer;
 //                  who may change something: authorization.h
 //   POST /reload   reads the configuration again; 200 with the changes, 409 not now, 422 with the reason;

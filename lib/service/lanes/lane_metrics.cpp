@@ -151,13 +151,18 @@ std::vector<Family> pool_families(const std::vector<LaneView>& lanes, const std:
   Family helpers(metric("named_pool_helpers"));
   Family subscribers(metric("named_pool_subscribers"));
   Family out(metric("named_pool_subscribers_out"));
+  Family parked(metric("parked_records"));
+  Family oldest(metric("parked_oldest_seconds"));
   for (const auto& pool : pools) {
     helpers.add({{"pool", pool.name}}, pool.helped_by.size());
     subscribers.add({{"pool", pool.name}},
                     pool.subscribers ? static_cast<double>(pool.subscribers->known) : 0);
     out.add({{"pool", pool.name}}, pool.subscribers ? static_cast<double>(pool.subscribers->out) : 0);
+    parked.add({{"pool", pool.name}}, static_cast<double>(pool.parked.records));
+    oldest.add({{"pool", pool.name}}, to_seconds(pool.parked.oldest));
   }
-  std::vector<Family> families{std::move(helpers), std::move(subscribers), std::move(out)};
+  std::vector<Family> families{std::move(helpers), std::move(subscribers), std::move(out), std::move(parked),
+                               std::move(oldest)};
   const auto add = [&](const MetricInfo& info, auto value) {
     Family& family = families.emplace_back(info);
     for (const auto& lane : lanes)

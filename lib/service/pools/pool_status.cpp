@@ -49,24 +49,29 @@ std::vector<PoolStatus> pool_statuses(const SharedStages& stages, const config::
       if (i < lane.pools.size()) add(status, lane.pools[i]);
     for (const auto& downstream : downstreams)
       if (downstream.pool == status.name) status.downstream = downstream;
+    const auto now = SteadyClock::now();
+    const auto parked = stages.parked_records().of_pool(status.name, now);
+    status.parked = status_of(total_of(parked), now);
     if (const auto* subscribers = stages.subscribers(i))
-      status.subscribers = subscribers_of(*subscribers, wall_clock_ms());
+      status.subscribers = subscribers_of(*subscribers, wall_clock_ms(), parked, now);
     all.push_back(std::move(status));
   }
   return all;
 }
 
 std::string trouble_in_words(const PoolStatus& pool, std::int64_t now_ms) {
+  const auto parked = in_words(pool.parked, now_ms);
   if (pool.downstream) {
     if (const auto since = out_since_ms(*pool.downstream, now_ms))
-      return "out since " + utc_clock(*since, now_ms) +
-             ": its records wait; records that do not need this pool go on while their lanes have room";
+      return "out since " + utc_clock(*since, now_ms) + ": its records wait" +
+             (parked.empty() ? "; records that do not need this pool go on while their lanes have room"
+                             : ", and records that do not need this pool go on; " + parked);
     if (const auto failures = calls_in_words(*pool.downstream); !failures.empty())
-      return pool.downstream->name + ' ' + failures;
+      return pool.downstream->name + ' ' + failures + (parked.empty() ? "" : "; " + parked);
   }
-  if (!pool.subscribers || pool.subscribers->out == 0) return {};
+  if (!pool.subscribers || pool.subscribers->out == 0) return parked;
   return std::to_string(pool.subscribers->out) + " of " + counted(pool.subscribers->known, "subscriber") +
-         (pool.subscribers->out == 1 ? " is out" : " are out");
+         (pool.subscribers->out == 1 ? " is out" : " are out") + (parked.empty() ? "" : "; " + parked);
 }
 
 std::vector<PoolOut> pools_out(const LaneView& lane, const std::vector<PoolStatus>& pools) {

@@ -32,8 +32,9 @@ struct PoolStatus {
   std::uint64_t retries = 0;           ///< in the pool for retries, queued or running
   std::uint64_t borrowed = 0;          ///< running on workers of the pools that help
   std::uint64_t stuck = 0;
-  Duration oldest{};  ///< how long the oldest queued record has waited
-  double rate = 0;    ///< attempts that end per second, over the last ten seconds
+  ParkedStatus parked{};  ///< of its records, as far as this process parked them
+  Duration oldest{};      ///< how long the oldest queued record has waited
+  double rate = 0;        ///< attempts that end per second, over the last ten seconds
   std::optional<DownstreamStatus> downstream{};
   std::optional<Subscribers> subscribers{};  ///< nullopt without `each`
 };

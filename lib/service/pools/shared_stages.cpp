@@ -44,6 +44,16 @@ Result<SharedStages> SharedStages::make(const config::Config& config, handler::H
   return stages;
 }
 
+void SharedStages::add_to(lane::LaneContext& context, const config::Config& config) const {
+  Duration longest{};
+  for (const auto& [topic, step] : context.retry_steps->all()) longest = std::max(longest, step.delay);
+  parked_orders_->set_longest_delay(longest);
+  context.parked_orders = parked_orders_.get();
+  context.parked_records = parked_records_.get();
+  context.stages = for_lanes(config);
+  context.router = router_.get();
+}
+
 std::vector<lane::StageContext> SharedStages::for_lanes(const config::Config& config) const {
   const auto stages = config::stages_of(config);
   std::vector<lane::StageContext> all;

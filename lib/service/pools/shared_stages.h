@@ -36,10 +36,14 @@ class SharedStages {
   /// Null if the stage has no subscribers.
   lane::KeyedLimits* subscribers(std::size_t stage) const { return parts_[stage]->subscribers.get(); }
 
+  /// What is parked, and what operators have ordered about that.
+  lane::ParkedRecords& parked_records() const { return *parked_records_; }
+  lane::ParkedOrders& parked_orders() const { return *parked_orders_; }
+
+  /// Fills the parts of the context that are of these stages. Its retry steps are set.
+  void add_to(lane::LaneContext& context, const config::Config& config) const;
   /// For LaneContext::stages, with these settings.
   std::vector<lane::StageContext> for_lanes(const config::Config& config) const;
-  /// Null without named pools.
-  const lane::Router* router() const { return router_.get(); }
 
   /// Puts other sizes, rates and breakers in force; the pools have the same names.
   void change(const config::Config& wanted, TimePoint now);
@@ -68,6 +72,8 @@ class SharedStages {
   std::unique_ptr<lane::RateLimiter> process_rate_;
   std::vector<std::unique_ptr<Parts>> parts_;  // in the order of config::stages_of
   std::unique_ptr<lane::Router> router_;
+  std::unique_ptr<lane::ParkedRecords> parked_records_ = std::make_unique<lane::ParkedRecords>();
+  std::unique_ptr<lane::ParkedOrders> parked_orders_ = std::make_unique<lane::ParkedOrders>();
 };
 
 }  // namespace laneway::service

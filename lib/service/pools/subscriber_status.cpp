@@ -18,9 +18,11 @@ struct Candidate {
   bool out = false;
   bool all_places_taken = false;
   lane::KeyedLimit::Waiting waiting{};
+  ParkedStatus parked{};
 
   bool at_limit() const { return waiting.first > 0 && (all_places_taken || limit->rate.limited()); }
   std::uint64_t all_waiting() const { return waiting.first + waiting.next; }
+  std::uint64_t in_trouble() const { return all_waiting() + parked.records; }
 };
 
 Candidate candidate_of(std::shared_ptr<lane::KeyedLimit> limit) {
@@ -34,8 +36,8 @@ Candidate candidate_of(std::shared_ptr<lane::KeyedLimit> limit) {
 
 /// Those with the same number of waiting records are in the order of their names.
 bool is_worse(const Candidate& a, const Candidate& b) {
-  return std::make_tuple(b.out, b.all_waiting(), std::cref(a.limit->text())) <
-         std::make_tuple(a.out, a.all_waiting(), std::cref(b.limit->text()));
+  return std::make_tuple(b.out, b.in_trouble(), std::cref(a.limit->text())) <
+         std::make_tuple(a.out, a.in_trouble(), std::cref(b.limit->text()));
 }
 
 std::string text_of(const Candidate& one, const DownstreamStatus& downstream, std::int64_t now_ms) {
@@ -46,6 +48,7 @@ std::string text_of(const Candidate& one, const DownstreamStatus& downstream, st
     parts.push_back(one.all_places_taken ? "runs as many records at once as it may" : "is at its rate");
   const auto calls = calls_in_words(downstream);
   if (!calls.empty()) parts.push_back(calls);
+  if (one.parked.records > 0) parts.push_back(in_words(one.parked, now_ms));
   // The kinds of the failed calls may be all that is known of them.
   if (downstream.out && calls.find(downstream.last_failure) == std::string::npos)
     parts.push_back("last failure: " + downstream.last_failure);
@@ -63,22 +66,40 @@ SubscriberStatus status_of(const Candidate& one, std::int64_t now_ms) {
   status.running = one.limit->places.running();
   status.most = one.limit->places.most();
   status.waiting = one.all_waiting();
+  status.parked = one.parked;
   status.text = text_of(one, downstream, now_ms);
   return status;
 }
 
 }  // namespace
 
-Subscribers subscribers_of(const lane::KeyedLimits& limits, std::int64_t now_ms) {
+ParkedStatus status_of(const lane::ParkedRecords::Count& count, TimePoint now) {
+  if (count.records == 0) return {};
+  return {count.records, std::max<Duration>(now - count.oldest, Duration::zero())};
+}
+
+std::string in_words(const ParkedStatus& parked, std::int64_t now_ms) {
+  if (parked.records == 0) return {};
+  const auto since = now_ms - duration_cast<milliseconds>(parked.oldest).count();
+  return config::counted(parked.records, "record") + (parked.records == 1 ? " is" : " are") +
+         " parked, and the oldest has waited since " + utc_clock(since, now_ms);
+}
+
+Subscribers subscribers_of(const lane::KeyedLimits& limits, std::int64_t now_ms,
+                           const lane::ParkedRecords::OfPool& parked, TimePoint now) {
   Subscribers found;
   std::vector<Candidate> troubled;
   for (auto& limit : limits.all()) {
     ++found.known;
     auto candidate = candidate_of(std::move(limit));
+    if (const auto count = parked.find(candidate.limit->text()); count != parked.end())
+      candidate.parked = status_of(count->second, now);
     if (candidate.out)
       ++found.out;
     else if (candidate.at_limit())
       ++found.at_limit;
+    else if (candidate.parked.records > 0)
+      ++found.with_parked;
     else
       continue;
     troubled.push_back(std::move(candidate));

@@ -126,9 +126,11 @@ TimelineNews StatusObserver::timeline(std::uint64_t known) const {
   return timeline_.since(known, wall_clock_ms());
 }
 
-ControlAnswer StatusObserver::control(const Loops& loops, lane::Suspensions& suspensions,
+ControlAnswer StatusObserver::control(const RunningParts& parts, lane::Suspensions& suspensions,
                                       const ControlRequest& request) {
-  auto answer = service::control(loops, suspensions, request, control_patience);
+  auto answer = request.about_parked()
+                    ? order_parked(parts.loops, parts.stages, *parts.settings, request)
+                    : service::control(parts.loops, suspensions, request, control_patience);
   MutexLock lock(mutex_);
   changes_.requested(request, answer, wall_clock_ms(), timeline_);
   return answer;
@@ -222,6 +224,7 @@ ServiceStatus StatusObserver::status(const RunningParts& parts) const {
   auto downstreams = statuses_of(parts, lanes);
   if (parts.stages != nullptr)
     status.pools = pool_statuses(*parts.stages, *parts.settings, lanes, downstreams);
+  if (parts.stages != nullptr) status.parked_orders = parked_orders_in_words(*parts.stages, wall_clock_ms());
   status.downstream = worst_of(std::move(downstreams));
   auto advised = advice_settings(parts);
   advised.outage = status.downstream && status.downstream->out;

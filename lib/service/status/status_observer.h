@@ -17,6 +17,7 @@
 #include "service/downstream_status.h"
 #include "service/lanes/lane_history.h"
 #include "service/lanes/lane_requests.h"
+#include "service/lanes/parked_requests.h"
 #include "service/pools/shared_stages.h"
 #include "service/ready/lost_lanes.h"
 #include "service/ready/readiness.h"
@@ -64,8 +65,8 @@ class StatusObserver {
   /// When the process started, in ms since 1970.
   std::int64_t created_ms() const { return created_ms_; }
   /// Carries out what an operator requests, and notes it in the timeline.
-  ControlAnswer control(const Loops& loops, lane::Suspensions& suspensions, const ControlRequest& request)
-      EXCLUDES(mutex_);
+  ControlAnswer control(const RunningParts& parts, lane::Suspensions& suspensions,
+                        const ControlRequest& request) EXCLUDES(mutex_);
   /// Other settings are in force.
   void reloaded() EXCLUDES(mutex_);
 

@@ -61,7 +61,12 @@ void Changes::requested(const ControlRequest& request, const ControlAnswer& answ
   using Action = ControlRequest::Action;
   const bool carried_out = answer.kind == ControlAnswer::Kind::done && answer.changed;
   if (!carried_out && answer.kind != ControlAnswer::Kind::accepted) return;
+  if (request.action == Action::send_on)
+    return add({Level::warn, "An operator sends on the parked records."}, wall_ms, timeline);
   const auto name = request.target();
+  if (request.action == Action::give_up)
+    return add({Level::warn, "An operator gives up the parked records of " + name + ": " + request.reason},
+               wall_ms, timeline);
   if (request.action == Action::suspend)
     return add({Level::warn, name + " is suspended."}, wall_ms, timeline);
   if (request.action == Action::resume)

@@ -113,23 +113,32 @@ TEST_CASE("named pools are a list, which is absent without named pools") {
   pool.borrowed = 1;
   pool.oldest = milliseconds(1500);
   pool.rate = 1.23456;
+  pool.parked = {.records = 350, .oldest = seconds(600)};
   pool.downstream = DownstreamStatus{.name = "shop:443", .last_failure = {}};
-  pool.subscribers = Subscribers{.known = 40, .out = 2, .at_limit = 1};
+  pool.subscribers = Subscribers{.known = 40, .out = 2, .at_limit = 1, .with_parked = 3};
   pool.subscribers->worst = {{.name = "acme",
                               .state = delivery::BreakerState::half_open,
                               .running = 1,
                               .most = 4,
                               .waiting = 12,
+                              .parked = {.records = 340, .oldest = seconds(500)},
                               .text = "out since 14:02:11Z"}};
   status.pools = {pool};
+  status.parked_orders = {"records that were parked before 14:02:11Z come back at once"};
+  CHECK(json::parse(admin::status_json(status, ""))["parked_orders"] == status.parked_orders);
   auto found = json::parse(admin::status_json(status, ""))["pools"];
   REQUIRE(found.size() == 1);
   CHECK(found[0]["breaker"]["downstream"] == "shop:443");
   found[0].erase("breaker");
+  CHECK_THAT(found[0]["trouble"].get<std::string>(),
+             Catch::StartsWith("2 of 40 subscribers are out; 350 records are parked"));
+  found[0].erase("trouble");
   CHECK(found[0] == json::parse(R"({"name":"deliver","then":"store","helped_by":["bulk"],"running":3,
     "workers":8,"total":20,"queued":4,"queue_capacity":64,"waiting":70,"waiting_retries":6,"retries":2,"borrowed":1,"stuck":0,
-    "oldest_seconds":1.5,"rate":1.235,"trouble":"2 of 40 subscribers are out","subscribers":{"known":40,"out":2,"at_limit":1,
-    "worst":[{"name":"acme","state":"half_open","running":1,"most":4,"waiting":12,"text":"out since 14:02:11Z"}]}})"));
+    "oldest_seconds":1.5,"parked":350,"parked_oldest_seconds":600.0,"rate":1.235,
+    "subscribers":{"known":40,"out":2,"at_limit":1,"with_parked":3,
+    "worst":[{"name":"acme","state":"half_open","running":1,"most":4,"waiting":12,"parked":340,
+    "parked_oldest_seconds":500.0,"text":"out since 14:02:11Z"}]}})"));
   status.pools[0].subscribers.reset();
   CHECK_FALSE(json::parse(admin::status_json(status, ""))["pools"][0].contains("subscribers"));
 }

@@ -82,6 +82,24 @@ TEST_CASE("a path names a lane, a topic or a record") {
   CHECK(skip.reason == "bad order");
 }
 
+TEST_CASE("parked records are sent on, or those of a pool or a subscriber are given up with a reason") {
+  CHECK(request("/parked/send-on").action == Action::send_on);
+  auto give_up = request("/parked/give-up", {{"pool", "send"}, {"subscriber", ""}, {"reason", "closed"}});
+  CHECK(give_up.action == Action::give_up);
+  CHECK(give_up.pool == "send");
+  CHECK(give_up.subscriber == "");  // records without a text
+  CHECK(give_up.reason == "closed");
+  give_up = request("/parked/give-up", {}, R"({"pool": "send", "reason": "closed"})");
+  CHECK_FALSE(give_up.subscriber);
+  CHECK(refused("/parked/give-up", {{"pool", "send"}}) == 400);
+  CHECK(refused("/parked/give-up", {{"reason", "closed"}}) == 400);
+  CHECK(refused("/parked/give-up", {{"pool", "send"}, {"reason", std::string(501, 'r')}}) == 400);
+  CHECK(refused("/parked/give-up", {{"pool", "send"}, {"reason", "r"}, {"offset", "1"}}) == 400);
+  CHECK(refused("/parked/send-on", {{"pool", "send"}}) == 400);
+  for (const auto* path : {"/parked/", "/parked", "/parked/skip", "/parked/send-on/"})
+    CHECK(refused(path) == 404);
+}
+
 TEST_CASE("an offset and a reason may come as JSON") {
   const auto skip = request("/lanes/orders/0/skip", {}, R"({"offset": 17, "reason": "bad \"order\""})");
   CHECK(skip.offset == 17);

@@ -72,16 +72,20 @@ TEST_CASE(
           R"({"name":"acme","running":0,"waiting_retries":3,"trouble":"out since 14:02:11Z: its records wait",)" +
           numbers + R"("breaker":{"state":"open","since":"2026-01-02T14:02:11.007Z","reason":"refused"},)" +
           R"("subscribers":{"known":40,"out":2,"worst":[{"name":"bolt","state":"half_open","running":1,)" +
-          R"("waiting":12,"text":"out since 14:02:11Z"}]}}])");
+          R"("waiting":12,"parked":340,"text":"out since 14:02:11Z"},{"name":"dove","state":"closed",)" +
+          R"("running":0,"waiting":3,"parked":0,"text":"is at its rate"}]}}],)" +
+          R"("parked_orders":["records that were parked before 14:02:11Z come back at once"])");
   const auto table = lines(json, {.columns = 100});
-  REQUIRE(table.size() == 13);
+  REQUIRE(table.size() == 15);
   CHECK(table[3] == "acme           open             0/16      0      10       0    0 s   0.0    2/40");
   CHECK_THAT(table[4], Catch::StartsWith("beta           closed           1/16      0       7 "));
   CHECK_THAT(table[7], Catch::StartsWith("orders:1       running     120       8    256    1013 "));
   CHECK_THAT(table[8], Catch::StartsWith("orders:0       running     120       8    256       3 "));
   CHECK(table[10] == "the pool acme: out since 14:02:11Z: its records wait");
-  CHECK(table[11] == "acme: bolt (half open, 1 running, 12 waiting): out since 14:02:11Z");
-  CHECK(table[12] == "orders:1 the pool acme is out: 1010 records of this lane wait");  // not again why
+  CHECK(table[11] == "acme: bolt (half open, 1 running, 12 waiting, 340 parked): out since 14:02:11Z");
+  CHECK(table[12] == "acme: dove (closed, 0 running, 3 waiting): is at its rate");
+  CHECK(table[13] == "order of an operator: records that were parked before 14:02:11Z come back at once");
+  CHECK(table[14] == "orders:1 the pool acme is out: 1010 records of this lane wait");  // not again why
   const auto coloured = lines(json, {.colours = true, .columns = 100});
   CHECK_THAT(coloured[7], Catch::Contains("\033[33mrunning"));
   CHECK_THAT(coloured[8], Catch::Contains("\033[32mrunning"));

@@ -48,6 +48,21 @@ TEST_CASE("an outage of a pool is described before its failed calls, and these b
         "have room");
 }
 
+TEST_CASE("a pool with parked records is in trouble, and says since when the oldest of them waits") {
+  auto pool = sending_pool();
+  pool.parked = {.records = 1200, .oldest = seconds(720)};
+  const std::string parked = "1200 records are parked, and the oldest has waited since 13:48:00Z";
+  CHECK(trouble_in_words(pool, pools_seen_ms) == parked);
+  pool.subscribers = Subscribers{.known = 40, .out = 2};
+  CHECK(trouble_in_words(pool, pools_seen_ms) == "2 of 40 subscribers are out; " + parked);
+  pool.downstream->calls = {.calls = 400, .failed = 12, .kinds = {{"HTTP 500", 12}}};
+  CHECK(trouble_in_words(pool, pools_seen_ms) ==
+        "shop:443 fails for 3 % of calls: HTTP 500 (12), of 400 calls in the last minute; " + parked);
+  pool.downstream->out = seconds(300);
+  CHECK(trouble_in_words(pool, pools_seen_ms) ==
+        "out since 13:55:00Z: its records wait, and records that do not need this pool go on; " + parked);
+}
+
 TEST_CASE("a lane names the pool that is out and its records that wait for the pool, in whatever place") {
   auto pool = sending_pool();
   pool.downstream->out = seconds(3);

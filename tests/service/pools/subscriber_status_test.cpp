@@ -89,6 +89,34 @@ TEST_CASE_METHOD(SendingPoolStatus, "a subscriber whose rate its records wait fo
   CHECK(found.worst[0].most == 0);
 }
 
+TEST_CASE_METHOD(SendingPoolStatus,
+                 "a subscriber is in trouble while its records are parked, also if it works") {
+  using std::chrono::minutes;
+  const auto now = SteadyClock::now();
+  lane::ParkedRecords parked;
+  for (int i = 0; i < 12; ++i) parked.add("send", "recovered", now - minutes(5), minutes(10), now);
+  parked.add("send", "dead", now - minutes(40), minutes(10), now);
+  parked.add("send", "unknown", now, minutes(10), now);
+  wait("recovered", 0);
+  wait("quick", 5);
+  fail("dead", 1);
+  be_busy("busy", 7);
+  const auto found = subscribers_of(limits, subscribers_seen_ms, parked.of_pool("send", now), now);
+  CHECK(found.out == 1);
+  CHECK(found.at_limit == 1);
+  CHECK(found.with_parked == 1);
+  REQUIRE(found.worst.size() == 3);
+  CHECK(found.worst[0].name == "dead");
+  CHECK(found.worst[0].parked.records == 1);
+  CHECK(found.worst[0].parked.oldest == minutes(40));
+  CHECK_THAT(found.worst[0].text,
+             Catch::Contains("; 1 record is parked, and the oldest has waited since 13:20:00Z"));
+  CHECK(found.worst[1].name == "recovered");
+  CHECK(found.worst[1].parked.records == 12);
+  CHECK(found.worst[1].text == "12 records are parked, and the oldest has waited since 13:55:00Z");
+  CHECK(found.worst[2].name == "busy");
+}
+
 TEST_CASE_METHOD(SendingPoolStatus, "the records that share a subscriber have a name in the status") {
   fail("", 1);
   CHECK(names() == Names{"(others)"});

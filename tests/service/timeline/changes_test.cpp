@@ -157,6 +157,25 @@ TEST_CASE("an operator's request is an event when it is carried out, however sho
   CHECK(looks.next() == Texts{"1 dead letter: orders:1."});  // the operator's event stays
 }
 
+TEST_CASE("an order about parked records is an event") {
+  using Action = ControlRequest::Action;
+  using Kind = ControlAnswer::Kind;
+  auto looks = assigned();
+  looks.changes.requested({.action = Action::send_on, .topic = ""}, {Kind::accepted, ""}, 5000,
+                          looks.timeline);
+  looks.changes.requested({.action = Action::give_up,
+                           .topic = "",
+                           .reason = "closed",
+                           .pool = "send",
+                           .subscriber = std::optional<std::string>("acme")},
+                          {Kind::accepted, ""}, 5000, looks.timeline);
+  const auto events = looks.timeline.since(0, 0).events;
+  REQUIRE(events.size() >= 2);
+  CHECK(events[events.size() - 2].text == "An operator sends on the parked records.");
+  CHECK(events.back().text ==
+        "An operator gives up the parked records of the subscriber acme of the pool send: closed");
+}
+
 TEST_CASE("a lane that arrives in this process suspended is an event") {
   auto looks = assigned();
   looks.look.lanes.push_back(working(7));
