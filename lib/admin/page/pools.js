@@ -59,6 +59,9 @@ function poolLevel({breaker, trouble}) {
 /** Of the workers of all lanes, or of those that the process may run at once. */
 const slotsOf = ({workers, total}) => (total > 0 ? Math.min(workers, total) : workers);
 
+/** Of a pool or subscriber: how many records are parked, and how long the oldest has waited. */
+const parkedText = ({parked, parked_oldest_seconds: age}) => (parked ? `${count(parked)}, ${ageText(age)}` : "0");
+
 const poolColumns = [
   {label: "Pool", kind: "row-name", text: ({name}) => name},
   {label: "Breaker", kind: "state", text: ({breaker}) => breakerState(breaker?.state).words, level: poolLevel},
@@ -66,8 +69,7 @@ const poolColumns = [
   {label: "Running", text: (pool) => `${count(pool.running)}/${count(slotsOf(pool))}`},
   {label: "Queued", text: (pool) => `${count(pool.queued)}/${count(pool.queue_capacity)}`},
   {label: "Waiting", text: (pool) => count(pool.waiting + pool.waiting_retries)},
-  {label: "Parked", text: ({parked}) => count(parked ?? 0)},
-  {label: "Oldest parked", text: ({parked_oldest_seconds: age}) => (age ? ageText(age) : "–")},
+  {label: "Parked", text: parkedText},
   {label: "Retries", text: ({retries}) => count(retries)},
   {label: "Oldest", text: (pool) => (pool.oldest_seconds ? ageText(pool.oldest_seconds) : "–")},
   {label: "Attempts/s", text: ({rate}) => rateText(rate ?? 0)},
@@ -87,8 +89,7 @@ const subscriberColumns = [
   {label: "Pool", kind: "wide", text: ({pool}) => pool},
   {label: "Running", text: ({running, most}) => (most ? `${count(running)}/${count(most)}` : count(running))},
   {label: "Waiting", text: ({waiting}) => count(waiting)},
-  {label: "Parked", text: ({parked}) => count(parked ?? 0)},
-  {label: "Oldest parked", text: ({parked_oldest_seconds: age}) => (age ? ageText(age) : "–")},
+  {label: "Parked", text: parkedText},
 ];
 
 const showPoolRows = columnTable("pool-table", poolColumns, {key: ({name}) => name, detail: poolDetail});

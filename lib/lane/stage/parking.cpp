@@ -24,9 +24,7 @@ bool can_leave(const handler::Item& item) {
 bool parked_before(const handler::Item& item) { return item.failures && item.failures->waiting_since_ms > 0; }
 
 /// From a retry topic, where it was parked; others may be on their way there.
-bool came_back(const handler::Item& item) {
-  return item.failures && item.failures->parked_at != TimePoint{};
-}
+bool came_back(const handler::Item& item) { return item.failures && item.failures->parked_at != TimePoint{}; }
 
 /// Empty without subscribers.
 const std::string& subscriber_of(const Line& line) {
