@@ -6,7 +6,7 @@ import json
 from collections import defaultdict
 from typing import NamedTuple
 
-FINISHED = {"success", "dead_letter", "retry_topic"}  # outcomes after which the record is finished where it was read
+FINISHED = {"success", "dead_letter", "retry_topic", "parked"}  # outcomes after which the record is finished where it was read
 DONE = b'"outcome":"success"'
 
 

@@ -24,6 +24,7 @@ BACKLOG_CONFIG = f"""\
 kafka: {{ bootstrap.servers: 127.0.0.1:9092, group.id: {BACKLOG_GROUP} }}
 topics: [{BACKLOG_TOPIC}]
 handler: {{ simulate: {{ sleep: 20ms }} }}
+lanes: {{ park_after: 0s }}
 route: {{ by: "header:priority", pools: {{ high: high }}, default: low }}
 pools:
   high: {{ workers: 1 }}

@@ -1,8 +1,7 @@
-#!/usr/bin/python3
 """A flow that is right has no stall and no repeat, and each planted one is found where it is."""
 import unittest
 
-from flow import SECOND, Act, Flow, behind, by_act, overtaken, stalls
+from tools.demo.flow import SECOND, Act, Flow, behind, by_act, overtaken, stalls
 
 END = 60 * SECOND
 EACH = SECOND // 4
@@ -76,7 +75,3 @@ class Orders(unittest.TestCase):
 
     def test_one_that_was_not_delivered_overtakes_nobody(self):
         self.assertEqual(0, overtaken("abc", {"a": SECOND}))
-
-
-if __name__ == "__main__":
-    unittest.main()
