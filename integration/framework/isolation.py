@@ -30,7 +30,7 @@ class Proof:
 
     def __init__(self, run, seconds, every):
         self.run, self.seconds, self.every = run, seconds, every
-        self.acts, self.moments = [], {}
+        self.acts, self.moments, self.undone = [], {}, []
         self.writers = {}  # kind of records -> the process that writes them, with acknowledgements of its own
         self.samples, self.memory = [], []  # [(time, ends, committed)], [(time, name of the service, MiB)]
         self.stopping = threading.Event()
@@ -47,6 +47,14 @@ class Proof:
         for writers in self.writers.values():
             writers.finish()
         self.moment("end")
+
+    def drain(self, topics, within):
+        """Waits until the group has no lag in these topics; what is left then is told after the figures."""
+        try:
+            self.run.wait_for_no_lag(topics, within)
+        except Failed as failure:
+            self.undone.append(str(failure))
+        self.moment("drained")
 
     def offered(self, kinds):
         """{place: time} of the acknowledged records of these kinds."""
@@ -178,7 +186,8 @@ def told_memory(proof):
             yield f"the memory of {name} grew from {early:.0f} to {late:.0f} MiB"
 
 
-def told_completeness(flows):
+def told_completeness(proof, flows):
+    yield from proof.undone
     for flow in flows:
         if flow.missing or flow.strange:
             yield f"{flow.name} lacks {len(flow.missing)} events, and got {len(flow.strange)} that it did not want"

@@ -79,7 +79,7 @@ def play(run, kind, webs, proof, first):
     webs[SICK].become("work")
     proof.until(1)
     proof.finish_writing()
-    run.wait_for_no_lag([run.topic, *run.parking], within=12 * MINUTE)
+    proof.drain([run.topic, *run.parking], within=12 * MINUTE)
     return third
 
 
@@ -92,7 +92,7 @@ def judge(proof, webs):
     """Prints every figure before the first expectation fails."""
     healthy, sick = (flow_of(proof, name, webs[name]) for name in (HEALTHY, SICK))
     wrong = [*isolation.told_rates(proof, [healthy]), *isolation.told_repeats(proof, [healthy, sick], KILLED, RATE, probes=0),
-             *isolation.told_commits(proof), *isolation.told_memory(proof), *isolation.told_completeness([healthy, sick])]
+             *isolation.told_commits(proof), *isolation.told_memory(proof), *isolation.told_completeness(proof, [healthy, sick])]
     dies, back = proof.moments["dies"], proof.moments["back"]
     waited = in_time(sick.offered, dies, back)
     last = max((sick.first[place] - back) / SECOND for place in waited if place in sick.first)

@@ -110,7 +110,7 @@ def play(shop, proof, first):
     shop.dead.revive()
     proof.until(1)
     proof.finish_writing()
-    shop.run.wait_for_no_lag([shop.run.topic, *shop.run.parking], within=12 * MINUTE)
+    proof.drain([shop.run.topic, *shop.run.parking], within=12 * MINUTE)
     return third
 
 
@@ -120,7 +120,7 @@ def judge(shop, proof):
     rate = len(LIVING) * (FOR_ALL + FOR_ONE)
     wrong = [*isolation.told_rates(proof, living), *isolation.told_repeats(proof, [*living, dead], KILLED, rate, PARTITIONS),
              *isolation.told_commits(proof), *isolation.told_memory(proof), *told_dead(shop, dead),
-             *isolation.told_completeness([*living, dead])]
+             *isolation.told_completeness(proof, [*living, dead])]
     for receiver in (*shop.living, shop.dead):
         expect_equal(0, receiver.unverified, f"requests to {receiver.name} with a wrong signature")
     expect(not wrong, "\n".join(wrong))
