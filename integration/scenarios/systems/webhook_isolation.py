@@ -29,6 +29,7 @@ DEAD = "legacy"
 KILOBYTE = "." * 940  # with the rest of the body
 DIES, TERM, JOINS, LEAVES, KILL, BACK = 0.05, 0.15, 0.22, 0.29, 0.47, 0.6  # of the length
 PARK_AFTER = 10  # s
+MS = 1_000_000  # ns
 KILLED = "kill -9 and start"
 LONG = 10 * MINUTE  # s: from then on everything is as shipped
 
@@ -150,9 +151,10 @@ def told_order(shop, dead):
             last[origin] = max(here, last.get(origin, here))
             count[topic] = count.get(topic, 0) + 1
     for topic in shop.run.parking:
-        lines = {}
-        for origin, (_, where, partition, offset) in last.items():
-            if where == topic:
+        lines, delay = {}, isolation.length(topic.rsplit("-", 1)[1])
+        for origin, (time, where, partition, offset) in last.items():
+            # What came before its time came from another copy: a kill -9 repeats writes, too.
+            if where == topic and dead.first.get(origin, 0) >= time * MS + (delay - 1) * SECOND:
                 lines.setdefault(partition, []).append((offset, origin))
         most = max((overtaken([origin for _, origin in sorted(line)], dead.first) for line in lines.values()), default=0)
         print(f"{topic.rsplit('-', 1)[1]}: {count.get(topic, 0)} records were parked there; {sum(map(len, lines.values()))} events were delivered "
