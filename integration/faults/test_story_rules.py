@@ -80,6 +80,12 @@ class Stories(unittest.TestCase):
         self.facts.lives["d"] = Life(ns(0), killed=again.ended + ns(0.5))
         self.reported_by()
 
+    def test_a_record_that_is_done_again_because_its_answer_came_too_late(self):
+        self.park()
+        again = self.facts.other_requests[-1]
+        self.facts.other_requests.append(again._replace(begun=again.begun + ns(1), ended=again.ended + ns(1), attempt=2))
+        self.reported_by()
+
     def test_attempts_that_are_used_up_while_a_record_is_parked(self):
         self.park()
         self.change_parked(attempt=2)

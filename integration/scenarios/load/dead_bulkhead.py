@@ -50,6 +50,7 @@ def scenario(run):
         proof.has_lanes(PARTITIONS, first)
         for pool in webs:
             proof.write(pool, RATE, "--header", f"pool={pool}", "--keys", 100, "--size", 1000)
+        run.wait_for_progress(first, len(webs) * PARTITIONS * WORKERS * 2)  # its programs have started
         proof.begin()
         cleanup.callback(proof.end)
         last = play(run, kind, webs, proof, first)
