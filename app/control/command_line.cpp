@@ -89,7 +89,7 @@ void add_give_up(CLI::App& program, Options& options, config::Source& source) {
   cli::add_option(*give_up, "pool", "POOL", options.target, "the pool whose parked records are given up")
       ->required();
   cli::add_option(*give_up, "--subscriber", "TEXT", options.subscriber,
-                  "only the records of this subscriber of the pool");
+                  "only the records of this subscriber of the pool", refuse_empty);
   cli::add_option(*give_up, "--reason", "TEXT", options.reason,
                   "why the records are given up; stored with the records and logged (required)", refuse_empty)
       ->required();

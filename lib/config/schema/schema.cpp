@@ -128,8 +128,8 @@ Rows operation_rows() {
        "services run on one machine without a word in their files. An address that is not loopback makes "
        "metrics and status readable for everyone who can reach the address."},
       {"admin.token_file", in_flight, file(read_token), both(AT(admin.token_file), AT(admin.token)),
-       "File with a secret token that suspend, resume, skip and reload require. Without a token, only a "
-       "loopback address accepts these requests."},
+       "File with a secret token that suspend, resume, skip, send-on, give-up and reload require. Without a "
+       "token, only a loopback address accepts these requests."},
       {"admin.ready.stall", in_flight, duration(seconds(1), hours(24)), AT(admin.ready.stall),
        "`/readyz` reports an error when a lane with lag has made no progress for this time."},
       {"admin.pool_aliases", listener_at_start, flag(), AT(admin.pool_aliases),

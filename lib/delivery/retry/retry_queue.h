@@ -66,6 +66,18 @@ class RetryQueue {
     return value;
   }
 
+  /// Takes out all items that `chosen` picks, due or not. O(n).
+  template <class Chosen>
+  std::vector<T> take_all(Chosen chosen) {
+    const auto first = std::stable_partition(heap_.begin(), heap_.end(),
+                                             [&](const Entry& entry) { return !chosen(entry.value); });
+    std::vector<T> values;
+    for (auto entry = first; entry != heap_.end(); ++entry) values.push_back(std::move(entry->value));
+    heap_.erase(first, heap_.end());
+    std::make_heap(heap_.begin(), heap_.end(), later);
+    return values;
+  }
+
   /// Moves the items that `chosen` picks into another queue, with the times when they are due. O(n).
   template <class Chosen>
   void move_to(RetryQueue& other, Chosen chosen) {

@@ -222,8 +222,7 @@ std::optional<handler::Item> Attempts::give_up_waiting(Sequence oldest, delivery
 }
 
 Duration Attempts::restore(handler::Item& item, TimePoint now) const {
-  const auto written = item.record.timestamp();
-  const auto wall = wall_clock_ms();
+  const auto written = item.record.timestamp(), wall = wall_clock_ms();
   handler::restore_origin(item, *retry_step_, *context_.retry_steps);
   const auto left = retry_step_->wait(written, wall);
   if (item.failures->waiting_since_ms == 0) return left;
@@ -236,8 +235,7 @@ Duration Attempts::restore(handler::Item& item, TimePoint now) const {
 void Attempts::park(handler::Item& item, TimePoint now) {
   auto& failures = history_of(item);
   give_back_attempts(item);
-  // What a drain does not finish may not have come to its line.
-  const auto arrived = item.arrived == TimePoint{} ? now : item.arrived;
+  const auto arrived = item.arrived == TimePoint{} ? now : item.arrived;  // zero: it came in a drain
   if (failures.waiting_since_ms == 0)
     failures.waiting_since_ms = wall_clock_ms() - duration_cast<milliseconds>(now - arrived).count();
   if (failures.reason.empty()) failures.reason = downstream_.name() + " is out, or cannot keep up";

@@ -79,6 +79,16 @@ class Attempts {
     }));
   }
 
+  /// Takes out all such records that no breaker withholds. O(n).
+  template <class Chosen>
+  std::vector<handler::Item> take_all_waiting(Chosen chosen) {
+    auto items = waiting_.take_all([&](const handler::Item& waiting) {
+      return waiting.route() == handler::Route::work && chosen(waiting);
+    });
+    for (const auto& item : items) bytes_ -= memory_of(item);
+    return items;
+  }
+
   struct Skipped {
     Skip answer;
     std::optional<handler::Item> item;

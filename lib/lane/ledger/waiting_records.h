@@ -98,6 +98,16 @@ class WaitingRecords {
     }
     return {};
   }
+  /// Takes out the records that `chosen` picks and that no breaker withholds, in no order. O(n).
+  template <class Chosen>
+  std::vector<handler::Item> take_all(Chosen chosen) {
+    auto items = failed_.take_all(chosen);
+    for (auto* waiting : {&suspects_, &unwritten_}) {
+      auto more = waiting->take_all(chosen);
+      std::move(more.begin(), more.end(), std::back_inserter(items));
+    }
+    return items;
+  }
   /// Takes out all records, in no order.
   std::vector<handler::Item> clear() {
     auto items = failed_.clear(&handler::Item::sequence);

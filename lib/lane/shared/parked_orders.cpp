@@ -14,7 +14,13 @@ bool same_records(const ParkedOrder& a, const ParkedOrder& b) {
 
 void ParkedOrders::set_longest_delay(Duration longest) {
   MutexLock lock(mutex_);
-  longest_ = longest;
+  // A retry topic may have no owner for a while: in a rebalance, or while its leader changes.
+  longest_ = longest == Duration::zero() ? longest : std::max<Duration>(longest, std::chrono::minutes(10));
+}
+
+bool ParkedOrders::followed() const {
+  MutexLock lock(mutex_);
+  return longest_ > Duration::zero();
 }
 
 bool ParkedOrders::give(ParkedOrder order) {

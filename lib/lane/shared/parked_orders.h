@@ -38,8 +38,11 @@ class ParkedOrders {
  public:
   static constexpr std::size_t most = 64;
 
-  /// `longest`: of the delays of the retry topics. To be called before the first order.
+  /// `longest`: of the delays of the retry topics, from which records come back; zero if none do. To be
+  /// called before the first order.
   void set_longest_delay(Duration longest) EXCLUDES(mutex_);
+  /// Whether records come back, so that an order has an effect.
+  bool followed() const EXCLUDES(mutex_);
   /// Replaces an order about the same records. Returns false if too many orders stand.
   bool give(ParkedOrder order) EXCLUDES(mutex_);
 

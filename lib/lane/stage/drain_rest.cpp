@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "handler/gathering.h"
+#include "lane/stage/between_stages.h"
 
 namespace laneway::lane {
 
@@ -12,7 +13,7 @@ std::vector<DrainRest::Entry> DrainRest::take_of_begun(LeavingRoom room) {
   const auto rest = std::remove_if(entries_.begin(), entries_.end(), [&](Entry& entry) {
     const auto& gathering = *entry.second.progress->gathering;
     if (room.none() || gathering.gatherer() >= 0 || !gathering.any_ended()) return false;
-    room.take(entry.second);
+    room.take(origin_of(entry.second).size());
     taken.push_back(std::move(entry));
     return true;
   });

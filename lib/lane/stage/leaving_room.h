@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "lane/stage/between_stages.h"
-
 namespace laneway::lane {
 
 class LeavingRoom {
@@ -15,9 +13,9 @@ class LeavingRoom {
 
   bool none() const { return records_ == 0 || bytes_ == 0; }
   /// A single record may be larger than what is left.
-  void take(const handler::Item& item) {
+  void take(std::uint64_t size) {
     --records_;
-    bytes_ -= std::min<std::uint64_t>(bytes_, origin_of(item).size());
+    bytes_ -= std::min(bytes_, size);
   }
 
  private:

@@ -41,8 +41,8 @@ void Line::note_waiting() {
 std::optional<TimePoint> Line::out_since(TimePoint now) {
   if (downstream().closed())
     out_since_.reset();
-  else if (!out_since_)
-    out_since_ = now;
+  else if (!out_since_)  // other lanes may have seen the outage before
+    out_since_ = std::min(downstream().report(now).out_since.value_or(now), now);
   return out_since_;
 }
 
@@ -151,9 +151,8 @@ handler::Item Line::pop(std::size_t place) {
   return item;
 }
 
-std::vector<handler::Item> Line::take(Sequence sequence) {
-  const auto stays = [&](const handler::Item& item) { return item.sequence != sequence; };
-  const auto first = std::stable_partition(backlog_.begin(), backlog_.end(), stays);
+std::vector<handler::Item> Line::take(const std::function<bool(const handler::Item&)>& chosen) {
+  const auto first = std::stable_partition(backlog_.begin(), backlog_.end(), std::not_fn(chosen));
   std::vector<handler::Item> taken(std::make_move_iterator(first), std::make_move_iterator(backlog_.end()));
   backlog_.erase(first, backlog_.end());
   for (const auto& item : taken) bytes_ -= memory_of(item);

@@ -98,8 +98,8 @@ class Line {
   const std::deque<handler::Item>& backlog() const { return backlog_; }
   /// Takes out the first record, or the one at this place. O(place).
   handler::Item pop(std::size_t place = 0);
-  /// Takes the record, or its sub-jobs, out of the backlog.
-  std::vector<handler::Item> take(Sequence sequence);
+  /// Takes the records that `chosen` picks out of the backlog. O(n).
+  std::vector<handler::Item> take(const std::function<bool(const handler::Item&)>& chosen);
   void clear_backlog();
   /// How many more records can be finished in the time `left`, by the rate and, for a subscriber, by its
   /// workers and the measured time of its calls: none while that is not known. The pool may allow fewer.

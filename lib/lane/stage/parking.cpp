@@ -1,6 +1,7 @@
 #include "lane/stage/parking.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "lane/batch/work_batch.h"
 #include "lane/stage/between_stages.h"
@@ -25,6 +26,10 @@ bool parked_before(const handler::Item& item) { return item.failures && item.fai
 
 /// From a retry topic, where it was parked; others may be on their way there.
 bool came_back(const handler::Item& item) { return item.failures && item.failures->parked_at != TimePoint{}; }
+
+TimePoint waits_since(const handler::Item& item, TimePoint now) {
+  return now - milliseconds(wall_clock_ms() - item.failures->waiting_since_ms);
+}
 
 /// Empty without subscribers.
 const std::string& subscriber_of(const Line& line) {
@@ -113,10 +118,10 @@ std::vector<handler::Item> Parking::take_leaving(Line& line, const Neighbours& n
                      .share_bytes = lane_.memory.lane_bytes / lines,
                      .now = now};
   const auto take = [&](handler::Item item, bool ends) {
-    room.take(item);
+    room.take(origin_of(item).size());
     if (ends)
       attempts.give_up_unbegun(item);
-    else if (!give_up(line, item))
+    else if (!give_up(line, item, now))
       attempts.park(item, now);
     leaving.push_back(std::move(item));
   };
@@ -143,38 +148,33 @@ std::vector<handler::Item> Parking::take_leaving(Line& line, const Neighbours& n
   return leaving;
 }
 
-bool Parking::is_given_up(const Line& line, const handler::Item& item) const {
+/// By the time when the record first waited: what is on its way back to a retry topic is written after the
+/// order, and was parked before.
+bool Parking::is_given_up(const Line& line, const handler::Item& item, TimePoint now) const {
   return lane_.parked_orders != nullptr && lane_.parked_orders->any() && came_back(item) &&
-         lane_.parked_orders->gives_up(stage_.settings.name, subscriber_of(line), item.failures->parked_at);
+         lane_.parked_orders->gives_up(stage_.settings.name, subscriber_of(line), waits_since(item, now));
 }
 
-bool Parking::give_up(Line& line, handler::Item& item) const {
-  if (!is_given_up(line, item)) return false;
+bool Parking::give_up(Line& line, handler::Item& item, TimePoint now) const {
+  if (!is_given_up(line, item, now)) return false;
   auto& orders = *lane_.parked_orders;
   const auto& pool = stage_.settings.name;
-  const auto parked_at = item.failures->parked_at;
-  const auto reason = orders.gives_up(pool, subscriber_of(line), parked_at);
+  const auto since = waits_since(item, now);
+  const auto reason = orders.gives_up(pool, subscriber_of(line), since);
   if (!reason) return false;
-  orders.note_given_up(pool, subscriber_of(line), parked_at);
+  orders.note_given_up(pool, subscriber_of(line), since);
   line.attempts().give_up_ordered(item, *reason);
   return true;
 }
 
-std::vector<Sequence> Parking::given_up_in_backlog(const Line& line) const {
-  std::vector<Sequence> sequences;
-  for (const auto& item : line.backlog())
-    if (is_given_up(line, item)) sequences.push_back(item.sequence);
-  return sequences;
-}
-
 std::vector<handler::Item> Parking::take_ordered(Line& line, TimePoint now) const {
-  std::vector<handler::Item> taken;
-  auto& orders = *lane_.parked_orders;
-  const auto concerned = [&](const handler::Item& item) {
+  auto taken = line.take([&](const handler::Item& item) { return is_given_up(line, item, now); });
+  auto waiting = line.attempts().take_all_waiting([&](const handler::Item& item) {
     if (!came_back(item)) return false;
-    return item.arrived > now ? orders.sends_on(item.failures->parked_at, now) : is_given_up(line, item);
-  };
-  while (auto item = line.attempts().take_waiting(concerned)) taken.push_back(std::move(*item));
+    return item.arrived > now ? lane_.parked_orders->sends_on(item.failures->parked_at, now)
+                              : is_given_up(line, item, now);
+  });
+  std::move(waiting.begin(), waiting.end(), std::back_inserter(taken));
   return taken;
 }
 

@@ -77,11 +77,9 @@ class Parking {
                                           LeavingRoom room, TimePoint now) const;
   /// If an operator gives up records such as this one, which was parked: the record is to leave for the
   /// dead-letter topic. Otherwise returns false.
-  bool give_up(Line& line, handler::Item& item) const;
-  /// The records of the backlog that an operator gives up.
-  std::vector<Sequence> given_up_in_backlog(const Line& line) const;
-  /// Takes the waiting records out of the line for which an order changes something: those that are not due,
-  /// and those that are given up.
+  bool give_up(Line& line, handler::Item& item, TimePoint now) const;
+  /// Takes the records out of the line for which an order changes something: those that are not due, and
+  /// those that are given up.
   std::vector<handler::Item> take_ordered(Line& line, TimePoint now) const;
 
  private:
@@ -94,7 +92,7 @@ class Parking {
     TimePoint now;
   };
 
-  bool is_given_up(const Line& line, const handler::Item& item) const;
+  bool is_given_up(const Line& line, const handler::Item& item, TimePoint now) const;
   Neighbours::Others others_of(const Line& line, const Neighbours& neighbours) const;
   static bool others_may(const handler::Item& item, const Neighbours::Others& others, bool fills);
   static bool others_could(const handler::Item& item, const Neighbours::Others& others);

@@ -100,7 +100,7 @@ void Stage::take(Workload::BatchPtr batch, TimePoint now) {
 void Stage::take(handler::Item item, TimePoint now) {
   auto& line = line_of(item);
   if (gives_back_ || line.gives_back()) return end_in_drain(std::move(item), line);
-  if (parking_.give_up(line, item)) return run_alone(std::move(item), line);
+  if (parking_.give_up(line, item, now)) return run_alone(std::move(item), line);
   line.wait(std::move(item), now);
   waiting_.add(1);
 }
@@ -270,7 +270,7 @@ handler::Item Stage::pop(Line& line) {
 }
 
 void Stage::put_off(Line& line, Sequence sequence, TimePoint now) {
-  auto items = line.take(sequence);
+  auto items = line.take([&](const handler::Item& item) { return item.sequence == sequence; });
   waiting_.set(waiting_.get() - items.size());
   for (auto& item : items) line.attempts().put_off(std::move(item), now);
 }

@@ -124,8 +124,9 @@ class Stage {
   void follow_orders(TimePoint now) {
     std::vector<handler::Item> ordered;
     for (const auto& line : lines_) {
-      for (const auto sequence : parking_.given_up_in_backlog(*line)) put_off(*line, sequence, now);
+      const auto before = line->backlog().size();
       for (auto& item : parking_.take_ordered(*line, now)) ordered.push_back(std::move(item));
+      waiting_.set(waiting_.get() - (before - line->backlog().size()));
     }
     for (auto& item : ordered) take(std::move(item), now);
   }

@@ -6,6 +6,7 @@
 
 #include "base/utc_time.h"
 #include "config/pools/parking.h"
+#include "config/pools/pool_scope.h"
 #include "config/text.h"
 #include "telemetry/log.h"
 
@@ -27,6 +28,9 @@ std::optional<ControlAnswer> refuse_give_up(const SharedStages& stages, const co
   if (place == stages.size())
     return ControlAnswer{Kind::not_found, "this service has no pool '" + request.pool + "'; its pools are " +
                                               config::listed(std::move(names), 50)};
+  if (!config::has_neighbours(config, config::stages_of(config)[place]))
+    return ControlAnswer{Kind::invalid, "no record is parked for the pool " + request.pool +
+                                            ": all other pools lead to this pool, or follow it"};
   if (request.subscriber && stages.subscribers(place) == nullptr)
     return ControlAnswer{Kind::invalid, "the pool " + request.pool + " has no subscribers: pools." +
                                             request.pool + ".each is not configured"};
@@ -42,6 +46,10 @@ std::optional<ControlAnswer> refuse(const SharedStages* stages, const config::Co
   if (stages == nullptr) return ControlAnswer{Kind::refused, "the service has not started yet"};
   if (const auto why = config::not_parked_because(config); !why.empty())
     return ControlAnswer{Kind::invalid, "this service parks no records: " + why};
+  if (!stages->parked_orders().followed())
+    return ControlAnswer{Kind::refused,
+                         "this service reads no retry topics, because the brokers refused them at its start "
+                         "(see its log): make them possible, and start the service again"};
   return request.action == Action::give_up ? refuse_give_up(*stages, config, request) : std::nullopt;
 }
 

@@ -98,6 +98,7 @@ void SharedStages::change(const config::Config& wanted, TimePoint now) {
 }
 
 void SharedStages::settle(TimePoint now) {
+  (void)parked_orders_->standing(now);  // ends those for which nothing comes any more
   for (const auto& parts : parts_) {
     parts->downstream->settle(now);
     if (parts->subscribers) parts->subscribers->settle(now);

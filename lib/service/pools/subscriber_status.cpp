@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -12,6 +13,8 @@
 
 namespace laneway::service {
 namespace {
+
+constexpr const char* others = "(others)";
 
 struct Candidate {
   std::shared_ptr<lane::KeyedLimit> limit;
@@ -60,7 +63,7 @@ SubscriberStatus status_of(const Candidate& one, std::int64_t now_ms) {
       status_of(WatchedDownstream{.downstream = &one.limit->downstream, .rate = &one.limit->rate});
   SubscriberStatus status;
   status.name = one.limit->text().empty()
-                    ? "(others)"
+                    ? others
                     : delivery::clean_text(one.limit->text(), SubscriberStatus::max_name);
   status.state = downstream.state;
   status.running = one.limit->places.running();
@@ -68,6 +71,18 @@ SubscriberStatus status_of(const Candidate& one, std::int64_t now_ms) {
   status.waiting = one.all_waiting();
   status.parked = one.parked;
   status.text = text_of(one, downstream, now_ms);
+  return status;
+}
+
+/// The parked records of further subscribers, which are not counted apart; nullopt if there are none.
+std::optional<SubscriberStatus> counted_together(const lane::ParkedRecords::OfPool& parked,
+                                                 std::int64_t now_ms, TimePoint now) {
+  const auto found = parked.find(lane::ParkedRecords::others);
+  if (found == parked.end() || found->second.records == 0) return std::nullopt;
+  SubscriberStatus status;
+  status.name = others;
+  status.parked = service::status_of(found->second, now);
+  status.text = in_words(status.parked, now_ms);
   return status;
 }
 
@@ -89,8 +104,10 @@ Subscribers subscribers_of(const lane::KeyedLimits& limits, std::int64_t now_ms,
                            const lane::ParkedRecords::OfPool& parked, TimePoint now) {
   Subscribers found;
   std::vector<Candidate> troubled;
+  auto rest = counted_together(parked, now_ms, now);
   for (auto& limit : limits.all()) {
     ++found.known;
+    if (limit->text().empty()) rest.reset();
     auto candidate = candidate_of(std::move(limit));
     if (const auto count = parked.find(candidate.limit->text()); count != parked.end())
       candidate.parked = status_of(count->second, now);
@@ -104,10 +121,11 @@ Subscribers subscribers_of(const lane::KeyedLimits& limits, std::int64_t now_ms,
       continue;
     troubled.push_back(std::move(candidate));
   }
-  const auto shown = std::min(troubled.size(), Subscribers::max_worst);
+  const auto shown = std::min(troubled.size(), Subscribers::max_worst - (rest ? 1 : 0));
   std::partial_sort(troubled.begin(), troubled.begin() + static_cast<std::ptrdiff_t>(shown), troubled.end(),
                     is_worse);
   for (std::size_t i = 0; i < shown; ++i) found.worst.push_back(status_of(troubled[i], now_ms));
+  if (rest) found.worst.push_back(std::move(*rest));
   return found;
 }
 

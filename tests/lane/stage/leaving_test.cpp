@@ -155,3 +155,14 @@ TEST_CASE_METHOD(TwoSubscribers,
   acme->attempts().park(item, now);
   CHECK(item.failures->waiting_since_ms >= before);
 }
+
+TEST_CASE_METHOD(TwoSubscribers, "a lane that is new knows since when a subscriber has been out") {
+  const std::string reason = "refused";
+  acme->downstream().failed({.reason = reason}, now);
+  now += seconds(10);
+  quick->note_worked(now);
+  wait(0);
+  wait(1);
+  acme->attempts().put_off(acme->pop(), now);  // the next probe
+  CHECK(leaving() == std::vector<Sequence>{1});
+}

@@ -42,11 +42,12 @@ struct WebhookExample {
   ExampleWorld world;
 };
 
-/// config/examples/priority-tiers.yaml: of ten jobs four are high, four medium and two low.
+/// config/examples/priority-tiers.yaml, but for parking, which it turns off: of ten jobs four are high, four
+/// medium and two low.
 struct PriorityExample {
   PriorityExample()
       : world(
-            example("priority-tiers"),
+            example("priority-tiers", {"lanes.park_after=10s"}),
             {{"high", work("high")}, {"medium", work("medium")}, {"low", work("low")}},
             [](std::int64_t number) {
               const std::string priority = number % 5 < 2 ? "high" : number % 5 < 4 ? "medium" : "low";

@@ -81,7 +81,9 @@ TEST_CASE_METHOD(OrderedService, "an order that can concern no record is refused
   auto answer = order(give_up_request("sent"));
   CHECK(answer.kind == Kind::not_found);
   CHECK_THAT(answer.text, Catch::Contains("no pool 'sent'; its pools are fan"));
-  CHECK(order(give_up_request("fan", "acme")).kind == Kind::invalid);
+  answer = order(give_up_request("fan"));
+  CHECK(answer.kind == Kind::invalid);
+  CHECK_THAT(answer.text, Catch::Contains("no record is parked for the pool fan"));
   config.dead_letter.topic = "";
   answer = order(give_up_request("send"));
   CHECK(answer.kind == Kind::refused);
@@ -98,12 +100,27 @@ TEST_CASE_METHOD(OrderedService, "the status has the orders that stand, in words
   CHECK(parked_orders_in_words(stages, orders_seen_ms).empty());
   (void)order(send_on_request);
   (void)order(give_up_request("send", "acme"));
-  (void)order(give_up_request("fan"));
+  (void)order(give_up_request("send"));
   const auto lines = parked_orders_in_words(stages, orders_seen_ms);
   REQUIRE(lines.size() == 3);
   CHECK_THAT(lines[0], Catch::StartsWith("records that were parked before 1"));
   CHECK_THAT(lines[0], Catch::EndsWith("Z come back at once"));
   CHECK_THAT(lines[1], Catch::StartsWith("records of the subscriber acme of the pool send that were parked"));
   CHECK_THAT(lines[1], Catch::EndsWith("are given up (0 so far): closed"));
-  CHECK_THAT(lines[2], Catch::StartsWith("records of the pool fan that were parked before"));
+  CHECK_THAT(lines[2], Catch::StartsWith("records of the pool send that were parked before"));
+}
+
+TEST_CASE_METHOD(OrderedService, "a service whose retry topics the brokers refused takes no orders") {
+  stages.parked_orders().set_longest_delay(Duration::zero());
+  const auto answer = order(send_on_request);
+  CHECK(answer.kind == Kind::refused);
+  CHECK_THAT(answer.text, Catch::Contains("reads no retry topics"));
+}
+
+TEST_CASE_METHOD(OrderedService, "an order ends by itself when nothing comes back any more") {
+  (void)order(send_on_request);
+  stages.settle(SteadyClock::now() + std::chrono::minutes(9));
+  CHECK(stages.parked_orders().any());
+  stages.settle(SteadyClock::now() + std::chrono::minutes(11));
+  CHECK_FALSE(stages.parked_orders().any());
 }

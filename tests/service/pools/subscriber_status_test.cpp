@@ -121,3 +121,14 @@ TEST_CASE_METHOD(SendingPoolStatus, "the records that share a subscriber have a 
   fail("", 1);
   CHECK(names() == Names{"(others)"});
 }
+
+TEST_CASE_METHOD(SendingPoolStatus, "parked records of subscribers that are not counted apart have a row") {
+  const auto now = SteadyClock::now();
+  lane::ParkedRecords parked;
+  parked.add("send", std::string(lane::ParkedRecords::others), now, std::chrono::minutes(10), now);
+  for (int i = 0; i < 12; ++i) fail("dead-" + std::to_string(i), 1);
+  const auto found = subscribers_of(limits, subscribers_seen_ms, parked.of_pool("send", now), now);
+  REQUIRE(found.worst.size() == Subscribers::max_worst);
+  CHECK(found.worst.back().name == "(others)");
+  CHECK(found.worst.back().parked.records == 1);
+}
