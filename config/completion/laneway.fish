@@ -13,7 +13,7 @@ function __laneway_help
 end
 
 function __laneway_verbs
-    __laneway_help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]\+\) .*/\1/p'
+    __laneway_help | sed -n '/^Verbs:/,/^$/s/^  \([a-z-]\+\) .*/\1/p'
 end
 
 function __laneway_options

@@ -19,7 +19,7 @@ LANEWAY = os.environ["LANEWAY"]
 # Programs of others: whether their options are right is theirs to say, but the files must be there.
 OTHERS = {"apt", "cmake", "cp", "curl", "echo", "editor", "install", "journalctl", "ninja", "python3", "sed", "systemctl", "wait"}
 SHELL_WORDS = re.compile(r"^(\$ |(\./)?scripts/|(build/app/)?laneway "
-                         r"(run|check|status|plan|dlq|suspend|pause|resume|skip|demo|reload|version)\b)", re.MULTILINE)
+                         r"(run|check|status|plan|dlq|suspend|pause|resume|skip|send-on|give-up|demo|reload|version)\b)", re.MULTILINE)
 
 
 class Commands(unittest.TestCase):
@@ -33,7 +33,7 @@ class Commands(unittest.TestCase):
         return self.helps[verbs]
 
     def covered_laneway(self, arguments):
-        verbs = tuple(word for word in arguments[:2] if re.fullmatch("[a-z]+", word))[:2 if arguments[0] == "dlq" else 1]
+        verbs = tuple(word for word in arguments[:2] if re.fullmatch("[a-z-]*[a-z]", word))[:2 if arguments[0] == "dlq" else 1]
         text = self.help_of(*verbs)
         for word in arguments:
             if re.match(r"--?[a-z]", word):

@@ -26,7 +26,7 @@ BUNDLED = "(bundled)" in output(LANEWAY, "version")
 def verbs(*before):
     """The verbs that the program's help names, those of a verb's own after it."""
     section = re.search(r"^Verbs:\n(.*?)\n\n", output(LANEWAY, *before, "--help"), re.MULTILINE | re.DOTALL)
-    return re.findall(r"^  (\w+)", section[1], re.MULTILINE) if section else []
+    return re.findall(r"^  ([\w-]+)", section[1], re.MULTILINE) if section else []
 
 
 class Packages(unittest.TestCase):
@@ -125,7 +125,7 @@ class Packages(unittest.TestCase):
     def test_the_manual_names_each_verb(self):
         manual = (ROOT / "docs" / "laneway.1").read_text()
         described = re.search(r"^\.SH VERBS\n(.*?)^\.SH ", manual, re.MULTILINE | re.DOTALL)[1]
-        self.assertEqual(verbs(), re.findall(r"^\.TP\n\.B (\w+)$", described, re.MULTILINE))
+        self.assertEqual(verbs(), re.findall(r"^\.TP\n\.B ([\w-]+)$", described, re.MULTILINE))
         for verb in verbs("dlq"):
             self.assertRegex(described, rf"(?m)^\.B {verb}$")
         codes = re.findall(r"int \w+ = (\d+);", (ROOT / "app" / "exit_code.h").read_text())

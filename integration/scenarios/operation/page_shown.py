@@ -191,12 +191,12 @@ def shows_pools(page):
     page.show(status(*lanes, **changes, version="6.1"))
     expect_equal(["billing", "hooks", "orders"], order(browser, "pool"), "order of the pools")
     expect_equal(["half open: state bad", "closed: state warn", "closed: state good"], states(browser, "pool"), "breakers of the pools")
-    expect_equal({"Downstream": "hooks:443", "Running": "3/5", "Queued": "12/512", "Waiting": "1,010", "Retries": "2", "Oldest": "7 s",
-                  "Attempts/s": "13", "Subscribers out": "1/40"}, cells(browser, "hooks", "pool"), "cells of a pool")
+    expect_equal({"Downstream": "hooks:443", "Running": "3/5", "Queued": "12/512", "Waiting": "1,010", "Parked": "0",
+                  "Retries": "2", "Oldest": "7 s", "Attempts/s": "13", "Subscribers out": "1/40"}, cells(browser, "hooks", "pool"), "cells of a pool")
     for words in ("out since 14:02:11Z: its records wait", "then hooks · helped by hooks"):
         expect(words in browser.text("#pool-table"), f"{words!r} is not in the table of pools: {browser.text('#pool-table')}")
     expect_equal(["legacy", *(f"busy {number}" for number in range(8))], order(browser, "subscriber"), "order of the subscribers")
-    expect_equal({"Pool": "hooks", "Running": "1/4", "Waiting": "3"}, cells(browser, "legacy", "subscriber"), "cells of a subscriber")
+    expect_equal({"Pool": "hooks", "Running": "1/4", "Waiting": "3", "Parked": "0"}, cells(browser, "legacy", "subscriber"), "cells of a subscriber")
     expect("why legacy" in browser.text("#subscriber-table"), "why a subscriber is out")
     expect_equal("22 more subscribers with less trouble are not shown.", browser.text("#subscriber-note"), "the note below the subscribers")
     expect_equal(["orders:1", "orders:0"], order(browser), "order of the lanes")

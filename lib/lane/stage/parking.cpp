@@ -215,7 +215,8 @@ bool Parking::others_could(const handler::Item& item, const Neighbours::Others& 
 bool Parking::leaves(const Line& line, const handler::Item& item, bool in_backlog,
                      const Situation& at) const {
   if (!line.attempts().parks() || item.arrived > at.now || !can_leave(item)) return false;
-  // In a retry topic others wait for their time behind a record that is due, which is to be tried first.
+  // In a retry topic others wait for their time behind a record that is due, which is to be tried first: the
+  // next probe may work.
   const bool far_behind =
       !parked_before(item) && ledger_.appended() - item.sequence > lane_.lanes.max_incomplete / 2;
   const bool fills =
@@ -224,7 +225,7 @@ bool Parking::leaves(const Line& line, const handler::Item& item, bool in_backlo
   if (!(at.out ? parked_before(item) || others_may(item, at.others, fills) : others_could(item, at.others)))
     return false;
   if (at.now - item.arrived >= lane_.lanes.park_after || far_behind) return true;
-  return in_backlog && at.out && (at.out_for_long || fills);
+  return in_backlog && at.out && ((at.out_for_long && !parked_before(item)) || fills);
 }
 
 }  // namespace laneway::lane

@@ -166,3 +166,18 @@ TEST_CASE_METHOD(TwoSubscribers, "a lane that is new knows since when a subscrib
   acme->attempts().put_off(acme->pop(), now);  // the next probe
   CHECK(leaving() == std::vector<Sequence>{1});
 }
+
+TEST_CASE_METHOD(TwoSubscribers, "a record that comes back waits for the next probes before it is parked again") {
+  const std::string reason = "refused";
+  acme->downstream().failed({.reason = reason}, now);
+  now += seconds(60);
+  acme->attempts().put_off(item_of(0), now);
+  auto item = item_of(1);
+  item.failures = std::make_unique<handler::FailureHistory>();
+  item.failures->waiting_since_ms = 1;
+  acme->wait(std::move(item), now);
+  now += seconds(9);
+  CHECK(leaving().empty());
+  now += seconds(1);
+  CHECK(leaving() == std::vector<Sequence>{1});
+}
