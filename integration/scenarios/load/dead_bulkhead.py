@@ -17,6 +17,7 @@ PARTITIONS, RATE, WORKERS = 4, 40, 4  # records a second of each pool
 HEALTHY, SICK = "healthy", "sick"
 DIES, TERM, KILL, BACK = 0.1, 0.35, 0.6, 0.8  # of the length
 KILLED = "kill -9 and start"
+PARKED_AT_ONCE = 12 * RATE  # a new process parks what has waited for lanes.park_after, and may be killed before it commits that
 
 
 def handler_of(kind, web):
@@ -92,7 +93,8 @@ def flow_of(proof, name, web):
 def judge(proof, webs):
     """Prints every figure before the first expectation fails."""
     healthy, sick = (flow_of(proof, name, webs[name]) for name in (HEALTHY, SICK))
-    wrong = [*isolation.told_rates(proof, [healthy]), *isolation.told_repeats(proof, [healthy, sick], KILLED, RATE, probes=0),
+    wrong = [*isolation.told_rates(proof, [healthy]), *isolation.told_repeats(proof, [healthy], KILLED, RATE, probes=0),
+             *isolation.told_repeats(proof, [sick], KILLED, RATE + PARKED_AT_ONCE / isolation.UNCOMMITTED, probes=0),
              *isolation.told_commits(proof), *isolation.told_memory(proof), *isolation.told_completeness(proof, [healthy, sick])]
     dies, back = proof.moments["dies"], proof.moments["back"]
     waited = in_time(sick.offered, dies, back)

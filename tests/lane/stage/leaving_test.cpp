@@ -171,7 +171,8 @@ TEST_CASE_METHOD(TwoSubscribers, "a record that comes back waits for the next pr
   const std::string reason = "refused";
   acme->downstream().failed({.reason = reason}, now);
   now += seconds(60);
-  acme->attempts().put_off(item_of(0), now);
+  wait(0);
+  acme->attempts().put_off(acme->pop(), now);  // the next probe
   auto item = item_of(1);
   item.failures = std::make_unique<handler::FailureHistory>();
   item.failures->waiting_since_ms = 1;
