@@ -142,25 +142,32 @@ def told_dead(shop, dead):
 
 def told_order(shop, dead):
     """Whether what was delivered from a retry topic came in the order of the topic."""
-    last, count = {}, {}  # {origin: where it was parked last}
-    for topic in shop.run.parking:
+    copies, count = {}, {}  # {origin: [(time, rung, partition, offset)]}
+    for rung, topic in enumerate(shop.run.parking):
         for fields in map(json.loads, shop.run.tool("read", topic)):
             headers = {name: bytes.fromhex(value) for name, value in fields["headers"]}
             origin = (headers["laneway-retry-topic"].decode(), int(headers["laneway-retry-partition"]), int(headers["laneway-retry-offset"]))
-            here = (fields["timestamp"], topic, fields["partition"], fields["offset"])
-            last[origin] = max(here, last.get(origin, here))
-            count[topic] = count.get(topic, 0) + 1
-    for topic in shop.run.parking:
-        lines, delay = {}, isolation.length(topic.rsplit("-", 1)[1])
-        for origin, (time, where, partition, offset) in last.items():
-            # What came before its time came from another copy: a kill -9 repeats writes, too.
-            if where == topic and dead.first.get(origin, 0) >= time * MS + (delay - 1) * SECOND:
+            copies.setdefault(origin, []).append((fields["timestamp"], rung, fields["partition"], fields["offset"]))
+            count[rung] = count.get(rung, 0) + 1
+    delays = [isolation.length(topic.rsplit("-", 1)[1]) for topic in shop.run.parking]
+    once = {origin: sorted(mine)[-1] for origin, mine in copies.items() if parked_once_at_a_time(sorted(mine), delays)}
+    print(f"{len(copies) - len(once)} of {len(copies)} parked events had two copies at a time, because a kill -9 repeats writes, too")
+    for rung, topic in enumerate(shop.run.parking):
+        lines = {}
+        for origin, (time, where, partition, offset) in once.items():
+            if where == rung and dead.first.get(origin, 0) >= time * MS + (delays[rung] - 1) * SECOND:
                 lines.setdefault(partition, []).append((offset, origin))
         most = max((overtaken([origin for _, origin in sorted(line)], dead.first) for line in lines.values()), default=0)
-        print(f"{topic.rsplit('-', 1)[1]}: {count.get(topic, 0)} records were parked there; {sum(map(len, lines.values()))} events were delivered "
+        print(f"{topic.rsplit('-', 1)[1]}: {count.get(rung, 0)} records were parked there; {sum(map(len, lines.values()))} events were delivered "
               f"from there, and overtook each other by {most:.1f} s at most")
         if most > PARK_AFTER:
             yield f"an event from {topic} overtook another one by {most:.0f} s"
+
+
+def parked_once_at_a_time(copies, delays):
+    """Whether each copy of an event followed the one before it, on the next step of the ladder and not before its time."""
+    return all(rung == min(before + 1, len(delays) - 1) and time >= earlier + (delays[before] - 1) * 1000
+               for (earlier, before, *_), (time, rung, *_) in zip(copies, copies[1:]))
 
 
 if __name__ == "__main__":

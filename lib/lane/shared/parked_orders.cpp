@@ -81,7 +81,8 @@ std::vector<ParkedOrder> ParkedOrders::standing(TimePoint now) {
 }
 
 void ParkedOrders::end_old(TimePoint now) {
-  std::erase_if(standing_, [&](const Standing& one) { return now - one.last_came > longest_; });
+  const auto since = now - longest_;
+  std::erase_if(standing_, [&](const Standing& one) { return one.last_came < since; });
   if (standing_.empty()) latest_.store(TimePoint{}, std::memory_order_relaxed);
 }
 

@@ -167,7 +167,8 @@ TEST_CASE_METHOD(TwoSubscribers, "a lane that is new knows since when a subscrib
   CHECK(leaving() == std::vector<Sequence>{1});
 }
 
-TEST_CASE_METHOD(TwoSubscribers, "a record that comes back waits for the next probes before it is parked again") {
+TEST_CASE_METHOD(TwoSubscribers,
+                 "a record that comes back waits for the next probes before it is parked again") {
   const std::string reason = "refused";
   acme->downstream().failed({.reason = reason}, now);
   now += seconds(60);
