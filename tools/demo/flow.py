@@ -110,3 +110,13 @@ def overtaken(order, delivered):
             earliest = min(delivered[identity], earliest or delivered[identity])
             most = max(most, (delivered[identity] - earliest) / SECOND)
     return most
+
+
+def overtakers(order, delivered, seconds):
+    """How many of this order were delivered more than so long before one that stands ahead of them."""
+    latest, count = 0, 0
+    for identity in order:
+        if identity in delivered:
+            count += latest - delivered[identity] > seconds * SECOND
+            latest = max(latest, delivered[identity])
+    return count

@@ -17,7 +17,7 @@ import isolation
 from harness import expect, expect_equal, wait_until
 from isolation import MINUTE, Proof
 from tools.demo.deliveries import as_json, place_of
-from tools.demo.flow import SECOND, Flow, in_time, overtaken
+from tools.demo.flow import SECOND, Flow, in_time, overtaken, overtakers
 from tools.demo.receivers import Receiver, write_subscribers
 
 CONFIG = "config/examples/webhook-fanout.yaml"
@@ -157,11 +157,15 @@ def told_order(shop, dead):
         for origin, (time, where, partition, offset) in once.items():
             if where == rung and dead.first.get(origin, 0) >= time * MS + (delays[rung] - 1) * SECOND:
                 lines.setdefault(partition, []).append((offset, origin))
-        most = max((overtaken([origin for _, origin in sorted(line)], dead.first) for line in lines.values()), default=0)
-        print(f"{topic.rsplit('-', 1)[1]}: {count.get(rung, 0)} records were parked there; {sum(map(len, lines.values()))} events were delivered "
-              f"from there, and overtook each other by {most:.1f} s at most")
-        if most > PARK_AFTER:
-            yield f"an event from {topic} overtook another one by {most:.0f} s"
+        orders = [[origin for _, origin in sorted(line)] for line in lines.values()]
+        delivered = sum(map(len, orders))
+        early = sum(overtakers(order, dead.first, PARK_AFTER) for order in orders)
+        most = max((overtaken(order, dead.first) for order in orders), default=0)
+        print(f"{topic.rsplit('-', 1)[1]}: {count.get(rung, 0)} records were parked there; {delivered} events were delivered from there, "
+              f"and overtook each other by {most:.1f} s at most, {early} of them by more than {PARK_AFTER} s")
+        # After a restart, what becomes due takes turns with what was due already.
+        if early > delivered / 3:
+            yield f"{early} of {delivered} events from {topic} overtook others by more than {PARK_AFTER} s"
 
 
 def parked_once_at_a_time(copies, delays):

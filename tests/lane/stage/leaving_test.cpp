@@ -20,9 +20,9 @@ struct TwoSubscribers : StageSurroundings {
     stage().settings.each = each;
     stage().each = &limits;
     step.parks_in = "orders-retry-10s";
-    for (auto* line : {&acme, &quick})
-      *line = std::make_unique<Line>(context, stage(), limits.find(line == &acme ? "acme" : "quick"),
-                                     Attempts::Members{id, ledger, oldest, &step}, [] {});
+    for (auto* one : {&acme, &quick})
+      *one = std::make_unique<Line>(context, stage(), limits.find(one == &acme ? "acme" : "quick"),
+                                    Attempts::Members{id, ledger, oldest, &step}, [] {});
   }
   void wait(Sequence sequence, std::size_t bytes = 100) {
     ledger.append(static_cast<std::int64_t>(sequence));
@@ -35,7 +35,7 @@ struct TwoSubscribers : StageSurroundings {
   }
   std::vector<Sequence> leaving() {
     Neighbours neighbours;
-    for (const auto* line : {acme.get(), quick.get()}) neighbours.add(*line);
+    for (const auto* one : {acme.get(), quick.get()}) neighbours.add(*one);
     std::vector<Sequence> sequences;
     for (const auto& item :
          Parking(context, stage(), ledger).take_leaving(*acme, neighbours, false, {100, room_bytes}, now))

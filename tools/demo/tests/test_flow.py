@@ -1,7 +1,7 @@
 """A flow that is right has no stall and no repeat, and each planted one is found where it is."""
 import unittest
 
-from tools.demo.flow import SECOND, Act, Flow, behind, by_act, overtaken, stalls
+from tools.demo.flow import SECOND, Act, Flow, behind, by_act, overtaken, overtakers, stalls
 
 END = 60 * SECOND
 EACH = SECOND // 4
@@ -72,6 +72,12 @@ class Orders(unittest.TestCase):
 
     def test_the_most_that_one_was_overtaken_by(self):
         self.assertEqual(7, overtaken("abc", {"a": 9 * SECOND, "b": 5 * SECOND, "c": 2 * SECOND}))
+
+    def test_how_many_came_much_too_early(self):
+        delivered = {"a": 9 * SECOND, "b": 5 * SECOND, "c": 2 * SECOND, "d": 9 * SECOND}
+        self.assertEqual(2, overtakers("abcd", delivered, 3))
+        self.assertEqual(1, overtakers("abcd", delivered, 5))
+        self.assertEqual(0, overtakers("bc", {"c": SECOND}, 0))
 
     def test_one_that_was_not_delivered_overtakes_nobody(self):
         self.assertEqual(0, overtaken("abc", {"a": SECOND}))
