@@ -17,6 +17,7 @@
 #include "base/mutex.h"
 #include "kafka/types.h"
 #include "lane/ledger/completion_map.h"
+#include "stories/record_id.h"
 #include "stories/story.h"
 
 namespace laneway::stories {
@@ -24,13 +25,6 @@ namespace laneway::stories {
 using kafka::CommittedOffset;
 using kafka::TopicPartition;
 using Client = const void*;
-
-/// A record by its value, which begins with "PARTITION.NUMBER.": the same in each topic that it comes to.
-using Id = std::pair<std::int32_t, std::int32_t>;
-std::string value_of(Id id, int bytes);
-std::optional<Id> id_of(std::string_view value);
-/// The same records of each load are poison.
-bool is_poison(Id id, int per_mille);
 
 struct Breach {
   std::string rule;

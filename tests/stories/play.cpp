@@ -11,6 +11,7 @@
 #include "kafka/produce/producer.h"
 #include "mock_cluster.h"
 #include "service/service.h"
+#include "stories/members.h"
 #include "stories/work.h"
 
 namespace laneway::stories {
@@ -19,25 +20,11 @@ namespace {
 using Cluster = kafka::MockCluster;
 using service::ControlRequest;
 
-// Promises of the service, and what a machine that is busy with other stories may add.
+// Promises of the service.
 constexpr Duration ready_within = seconds(15);
-constexpr Duration stop_beyond_drain = seconds(5);
-constexpr Duration busy_machine = seconds(5);
 constexpr Duration complete_within = seconds(45);
 constexpr int most_stall_ms = 5000;              // that a story waits for
 constexpr Duration planted_within = seconds(8);  // instead, where it cannot succeed anyway
-
-config::ClientSetting setting(const std::string& value) { return {value, "", false}; }
-
-/// One service of the group.
-struct Member {
-  std::string name;
-  std::unique_ptr<service::Service> service;
-  std::thread waits;
-  std::atomic<bool> running{false};  // it has started, and nobody has stopped it
-  std::atomic<bool> ended{false};
-  service::Ended how;  // once it has ended
-};
 
 class Play {
  public:
@@ -50,7 +37,7 @@ class Play {
 
   Result go() {
     if (!build()) return {{{"it begins", "the embedded cluster does not start"}}, "", false};
-    for (int i = 0; i < story_.members; ++i) join();
+    for (int i = 0; i < story_.members; ++i) members_->join();
     const auto assigned = Deadline::in(seconds(10));  // a fault before that would find nothing
     while (!all_ready() && !assigned.passed()) sleep(10);
     begun_ = SteadyClock::now();
@@ -59,21 +46,13 @@ class Play {
     for (const auto& fault : story_.faults) threads.emplace_back([this, &fault] { act(fault); });
     for (auto& thread : threads) thread.join();
     settle();
-    for (auto* member : running()) end(*member);
+    for (auto* member : members_->running()) members_->end(*member);
     facts_.judge_end();
-    return {facts_.breaches(), facts_.figures(), left_behind_};
+    return {facts_.breaches(), facts_.figures(), members_->left_behind()};
   }
 
  private:
   bool build();
-  config::Config config(const std::string& member) const;
-  void set_pools(config::Config& config) const;
-  std::unique_ptr<handler::Handler> handler(const std::string& member);
-
-  Member* join();
-  void end(Member& member, bool abandon = false);
-  std::vector<Member*> running();
-  Member* chosen(std::uint32_t choice);
   void write();
   void settle();
   bool all_ready();
@@ -102,18 +81,15 @@ class Play {
   Downstream downstream_;
   Mutex cluster_mutex_;
   std::unique_ptr<Cluster> cluster_;
-  std::string bootstrap_;
   TimePoint begun_;
-  std::atomic<bool> left_behind_{false};
-  Mutex mutex_;
-  std::vector<std::unique_ptr<Member>> members_ GUARDED_BY(mutex_);  // destroyed before the cluster
+  std::optional<Members> members_;  // once the cluster is there; destroyed before it
 };
 
 bool Play::build() {
   auto started = Cluster::start(story_.brokers);
   if (!started) return false;
   cluster_ = std::move(started).value();
-  bootstrap_ = cluster_->bootstrap();
+  members_.emplace(story_, Group{name_, facts_.source(), cluster_->bootstrap()}, facts_, tap_, downstream_);
   const auto& source = facts_.source();
   for (const auto& topic : {source, source + "-dlt", source + "-retry-100ms", source + "-retry-400ms",
                             source + "-out", std::string("elsewhere")})
@@ -121,153 +97,11 @@ bool Play::build() {
   return true;
 }
 
-void Play::set_pools(config::Config& config) const {
-  if (story_.pools == Pools::none) return;
-  config.lanes.park_after = Duration::zero();  // the facts do not follow parked records
-  config::PoolSettings first, second;
-  first.name = "first";
-  second.name = "second";
-  first.workers = second.workers = story_.workers;
-  first.queue = second.queue = story_.queue;
-  first.breaker = second.breaker = config.unnamed.breaker;
-  if (story_.pools == Pools::stages) {
-    first.then = "second";
-  } else {
-    config.route.by = {config::Selector::Kind::key, ""};
-    config.route.rows.push_back({"1", true, "second"});
-    config.route.otherwise = "first";
-  }
-  if (story_.pools == Pools::each) {
-    first.each.by = {config::Selector::Kind::key, ""};
-    first.each.workers = 1;
-  }
-  config.pools = {first, second};
-}
-
-config::Config Play::config(const std::string& member) const {
-  config::Config config;
-  config.kafka = {
-      {"bootstrap.servers", setting(bootstrap_)},
-      {"group.id", setting(name_ + "-group")},
-      {"client.id", setting(member)},
-      {"heartbeat.interval.ms", setting("300")},
-      {"session.timeout.ms", setting("3000")},
-      {"topic.metadata.refresh.interval.ms", setting("1000")},
-      {"partition.assignment.strategy", setting(story_.cooperative ? "cooperative-sticky" : "range")}};
-  if (story_.static_ids) config.kafka["group.instance.id"] = setting(member);
-  const std::string letters = story_.dead_letters ? "(-dlt)?" : "";
-  config.topics = {story_.pattern ? "^" + facts_.source() + letters + "$" : facts_.source()};
-  config.consumers = story_.consumers;
-  config.lanes.order = story_.bug == Bug::order_is_ignored ? config::Order::none : story_.order;
-  config.unnamed.workers = story_.workers + (story_.bug == Bug::more_workers_than_allowed ? 2 : 0);
-  config.unnamed.queue = story_.queue;
-  config.lanes.memory = static_cast<std::uint64_t>(story_.memory_mib) << 20;
-  if (story_.bug == Bug::more_memory_than_allowed) config.lanes.memory = 1ULL << 30;
-  config.admin.ready.stall = milliseconds(story_.stall_ms);
-  config.lanes.max_incomplete = story_.max_incomplete;
-  config.lanes.drain = milliseconds(story_.drain_ms);
-  if (story_.bug == Bug::a_drain_keeps_its_queue) config.lanes.drain = seconds(60);
-  if (story_.bug == Bug::a_drain_is_cut_short) config.lanes.drain = Duration::zero();
-  config.lanes.drain_queued =
-      story_.gives_back ? config::DrainQueued::give_back : config::DrainQueued::finish;
-  config.commit.interval = milliseconds(story_.commit_ms);
-  config.retry.attempts = story_.attempts;
-  config.retry.backoff = milliseconds(20);
-  config.retry.max_backoff = milliseconds(200);
-  if (story_.dead_letters) config.dead_letter.topic = "{topic}-dlt";
-  config.dead_letter.max_rate = 0;
-  if (story_.retry_topics) config.retry.topics = {{"100ms", milliseconds(100)}, {"400ms", milliseconds(400)}};
-  config.unnamed.breaker.probe = milliseconds(200);
-  set_pools(config);
-  if (story_.work == Work::produce || story_.work == Work::transactional) {
-    config::ProduceSettings produce;
-    produce.topic = "{topic}-out";
-    produce.partition = config::ProduceSettings::Partition::keep;
-    produce.transactional = story_.work == Work::transactional;
-    config.handler = produce;
-  }
-  return config;
-}
-
-std::unique_ptr<handler::Handler> Play::handler(const std::string& member) {
-  if (story_.work == Work::library) return std::make_unique<BlockingHandler>(downstream_, member);
-  if (story_.work == Work::asynchronous) return std::make_unique<AsynchronousHandler>(downstream_, member, 8);
-  return nullptr;
-}
-
-Member* Play::join() {
-  auto made = std::make_unique<Member>();
-  Member* member = made.get();
-  {
-    MutexLock lock(mutex_);
-    member->name = name_ + "-m" + std::to_string(members_.size() + 1);
-    members_.push_back(std::move(made));
-  }
-  member->service = std::make_unique<service::Service>(config(member->name), handler(member->name));
-  const auto started = member->service->start();
-  if (!started) {
-    facts_.breach("members start", member->name + ": " + started.error().text());
-    return nullptr;
-  }
-  member->running = true;
-  member->waits = std::thread([member] {
-    member->how = member->service->wait();
-    member->ended = true;
-  });
-  return member;
-}
-
-std::vector<Member*> Play::running() {
-  MutexLock lock(mutex_);
-  std::vector<Member*> all;
-  for (const auto& member : members_)
-    if (member->running) all.push_back(member.get());
-  return all;
-}
-
-Member* Play::chosen(std::uint32_t choice) {
-  const auto all = running();
-  return all.empty() ? nullptr : all[choice % all.size()];
-}
-
-void Play::end(Member& member, bool abandon) {
-  if (!member.running.exchange(false)) return;
-  if (abandon) tap_.abandon(member.name);
-  const bool by_itself = member.ended;
-  const auto stopped_before = downstream_.stopped(member.name);
-  const auto begun = SteadyClock::now();
-  member.service->stop();
-  if (abandon) member.service->stop();
-  member.waits.join();
-  const auto took = SteadyClock::now() - begun;
-  const auto& how = member.how;
-  if (!abandon) {
-    if (took > milliseconds(story_.drain_ms) + stop_beyond_drain + busy_machine)
-      facts_.breach("a stop has a bound",
-                    member.name + " took " + std::to_string(took / milliseconds(1)) + " ms to stop");
-    if (by_itself && story_.work != Work::transactional)
-      facts_.breach("members live",
-                    member.name + " ended by itself" + (how.error ? ": " + how.error->text() : ""));
-    const auto stopped = downstream_.stopped(member.name) - stopped_before;
-    if (how.abandoned > stopped)
-      facts_.breach("only what ran is abandoned", member.name + " abandoned " +
-                                                      std::to_string(how.abandoned) + " records, of which " +
-                                                      std::to_string(stopped) + " ran");
-    if (how.abandoned > 0 && downstream_.always_worked() && story_.hanging == 0)
-      facts_.breach("a drain finishes what it keeps", member.name + " abandoned " +
-                                                          std::to_string(how.abandoned) + " records of " +
-                                                          std::to_string(story_.work_ms) + " ms");
-  }
-  // Another fault may be asking the service at the moment, so it is destroyed with the play. A member can
-  // hang in the client, such as an expelled one, of which the embedded coordinator keeps a ghost.
-  if (how.stuck) left_behind_ = true;
-}
-
 void Play::write() {
-  auto client = config("witness").kafka;
+  auto client = members_->config("witness").kafka;
   client.erase("group.instance.id");
   auto producer = kafka::Producer::create(
-      {.client = kafka::producer_client(client, {{"compression.type", setting(story_.compression)}}),
+      {.client = kafka::producer_client(client, {{"compression.type", {story_.compression, "", false}}}),
        .delivery_timeout = seconds(60)});
   if (!producer) return facts_.breach("it begins", producer.error().text());
   const auto now = std::chrono::system_clock::now().time_since_epoch() / milliseconds(1);
@@ -290,7 +124,7 @@ void Play::write() {
 }
 
 bool Play::all_ready() {
-  const auto all = running();
+  const auto all = members_->running();
   const bool begun = begun_ != TimePoint();
   if (story_.bug == Bug::is_never_ready_again && begun) return false;
   if (story_.bug == Bug::is_ready_while_it_stalls && begun) return true;
@@ -301,9 +135,9 @@ bool Play::all_ready() {
 
 void Play::settle() {
   for (auto* member :
-       running())  // a member whose transaction failed for good has ended, and is started again
-    if (member->ended) end(*member);
-  while (static_cast<int>(running().size()) < story_.members && join() != nullptr) {
+       members_->running())  // a member whose transaction failed for good has ended, and is started again
+    if (member->ended) members_->end(*member);
+  while (static_cast<int>(members_->running().size()) < story_.members && members_->join() != nullptr) {
   }
   const bool planted = story_.bug != Bug::none;
   const auto ready = Deadline::in(planted ? planted_within : ready_within + busy_machine);
@@ -311,7 +145,7 @@ void Play::settle() {
   for (; !again && !ready.passed(); again = all_ready()) sleep(20);
   if (!again) {
     std::string why;
-    for (auto* member : running())
+    for (auto* member : members_->running())
       for (const auto& reason : member->service->readiness().reasons) why += "; " + reason.text;
     facts_.breach("ready again", "not ready after the last fault" + why);
   }
@@ -389,14 +223,15 @@ void Play::of_brokers(const Fault& fault) {
 }
 
 void Play::of_members(const Fault& fault) {
-  if (fault.kind == Fault::Kind::member_joins) return (void)join();
+  if (fault.kind == Fault::Kind::member_joins) return (void)members_->join();
   if (fault.kind == Fault::Kind::member_is_expelled) {
     MutexLock lock(cluster_mutex_);
     return cluster_->fail_next(Cluster::Request::heartbeat, 1, Cluster::Failure::unknown_member);
   }
-  if (auto* member = chosen(fault.choice)) end(*member, fault.kind == Fault::Kind::member_is_abandoned);
+  if (auto* member = members_->chosen(fault.choice))
+    members_->end(*member, fault.kind == Fault::Kind::member_is_abandoned);
   sleep(fault.lasts);
-  if (running().empty() || fault.choice % 2 == 0) (void)join();
+  if (members_->running().empty() || fault.choice % 2 == 0) (void)members_->join();
 }
 
 void Play::of_operators(const Fault& fault) {
@@ -406,8 +241,8 @@ void Play::of_operators(const Fault& fault) {
 }
 
 void Play::reload(const Fault& fault) {
-  for (auto* member : running()) {
-    auto wanted = config(member->name);
+  for (auto* member : members_->running()) {
+    auto wanted = members_->config(member->name);
     wanted.unnamed.workers = 1 + fault.choice % 8;
     wanted.unnamed.queue = 1 + fault.choice % 100;
     wanted.commit.every = 1 + fault.choice % 1000;
@@ -417,7 +252,7 @@ void Play::reload(const Fault& fault) {
 }
 
 void Play::suspend(const Fault& fault) {
-  auto* member = chosen(fault.choice);
+  auto* member = members_->chosen(fault.choice);
   if (member == nullptr) return;
   const auto lanes = member->service->snapshot();
   if (lanes.empty()) return;
@@ -432,8 +267,8 @@ void Play::suspend(const Fault& fault) {
   request.action = ControlRequest::Action::resume;
   if (story_.bug == Bug::a_suspension_does_not_hold) (void)member->service->control(request);
   if (fault.kind == Fault::Kind::suspended_moves) {
-    end(*member);
-    if (running().empty()) (void)join();
+    members_->end(*member);
+    if (members_->running().empty()) (void)members_->join();
     for (const auto until = Deadline::in(seconds(5)); !suspended(partition) && !until.passed();) sleep(20);
   }
   sleep(fault.lasts);
@@ -441,13 +276,13 @@ void Play::suspend(const Fault& fault) {
   if (story_.bug == Bug::a_resume_is_forgotten) return;
   // A partition that is between two owners is asked for again, as an operator would.
   for (const auto until = Deadline::in(seconds(20)); !until.passed(); sleep(100)) {
-    for (auto* other : running()) (void)other->service->control(request);
+    for (auto* other : members_->running()) (void)other->service->control(request);
     if (suspended(partition) == false) return;
   }
 }
 
 std::optional<bool> Play::suspended(const TopicPartition& partition) {
-  for (auto* member : running())
+  for (auto* member : members_->running())
     for (const auto& lane : member->service->status().lanes)
       if (lane.view.topic == partition.topic && lane.view.partition == partition.partition)
         return lane.view.suspended();
@@ -457,7 +292,7 @@ std::optional<bool> Play::suspended(const TopicPartition& partition) {
 void Play::skip(const Fault& fault) {
   const auto until = Deadline::in(milliseconds(fault.lasts));
   while (!until.passed()) {
-    for (auto* member : running())
+    for (auto* member : members_->running())
       for (const auto& lane : member->service->status().lanes) {
         const auto& oldest = lane.detail.oldest;
         if (!oldest || oldest->error.empty()) continue;
