@@ -1,8 +1,9 @@
 """The web page of a service with two pools, the downstream of one and a subscriber of the other down, in a real browser: both pools
 are there, the one that is out is named, also by the lanes, and so is the subscriber; at 390 and 1,280 pixels. `laneway status` shows
-the same, and the log speaks of no held lane.
+the same, and the log speaks of no held lane. A second service parks what waits, and the page shows how much and since when.
 """
 import json
+import re
 import subprocess
 
 import harness
@@ -15,6 +16,8 @@ from web_service import WebService
 PARTITIONS, RATE, ENOUGH = 2, 40, 200  # records a second of each pool; records that show that a pool goes on
 WIDTHS = (390, 1280)
 FAILING = b'{"to":"legacy"}'
+PROBES = 10  # records that the service keeps to try again, at most
+DELAY = "1h"  # of the topic of parked records: these do not come back while the page is read
 
 
 class Receivers(WebService):
@@ -24,13 +27,13 @@ class Receivers(WebService):
         return 503 if body == FAILING else 204
 
 
-def settings_of(receivers, billing):
+def settings_of(receivers, billing, **changes):
     breaker = {"failures": 3, "probe": "1s"}
     hooks, bills = ({"workers": 4, "queue": 16, "breaker": breaker, "handler": {"http": {"url": url}}}
                     for url in (receivers.url(), f"{billing.url}/billing"))
     # Nothing is parked, so that what waits for the pool that is out stays on the page for as long as a slow browser needs.
     return {"handler": None, "lanes": {"park_after": "0s"}, "retry": {"max_backoff": "1s"}, "route": {"by": "header:kind", "pools": {"hooks": "hooks"}, "default": "billing"},
-            "pools": {"hooks": {**hooks, "each": {"by": "value:/to", "workers": 4}}, "billing": bills}}
+            "pools": {"hooks": {**hooks, "each": {"by": "value:/to", "workers": 4}}, "billing": bills}, **changes}
 
 
 def scenario(run):
@@ -57,9 +60,12 @@ def scenario(run):
             browser.look(width)
             wait_until(f"no pool is out at {width} pixels", lambda: figures(browser)["Breaker"] == "closed")
         wait_until("no lane waits for a pool", lambda: set(states(browser)) == {"running: state good"})
+        browser.open("about:blank")
+        service.stop()
+        shows_what_is_parked(run, browser, receivers, billing)
         expect_equal([], browser.complaints, "complaints of the browser")
         run.finish_writing()
-        run.wait_for_no_lag()
+        run.wait_for_no_lag([run.topic, f"{run.topic}-retry-{DELAY}"])
     finally:
         browser.close()
         billing.close()
@@ -132,6 +138,37 @@ def says_it_in_the_log(service):
     for words in ('pool=billing hint="records of this pool wait', 'pool=hooks hint="records of this subscriber wait'):
         expect(any(words in line for line in opened), f"{words!r} is not in: {opened}")
     expect("lanes are held" not in service.log, "the log speaks of held lanes")
+
+
+def shows_what_is_parked(run, browser, receivers, billing):
+    """Of a pool and of a subscriber that are out, until both are back and an operator sends the parked records on."""
+    service = run.service("parking", **settings_of(receivers, billing, lanes={"park_after": "2s"}, retry={"topics": [DELAY]},
+                                                   dead_letter={"topic": run.topic + "-dlt"}))
+    run.wait_for_progress(service, ENOUGH)
+    browser.open(service.url() + "/", 1280)
+    billing.become("refuse")
+    receivers.judge = lambda _, body: 503 if body == FAILING else 204
+    run.produce("--count", ENOUGH, "--header", "kind=hooks", "--value", FAILING.decode())
+    for width in WIDTHS:
+        browser.look(width)
+        for name, table in (("billing", "pool"), ("legacy", "subscriber")):
+            wait_until(f"parked records of {name} at {width} pixels", lambda name=name, table=table: parked(browser, name, table) >= ENOUGH - PROBES)
+        expect_equal(width, browser.evaluate("document.documentElement.scrollWidth"), f"width of all at {width} pixels")
+        expect_equal([], browser.accessibility_violations(), f"violations at {width} pixels")
+    billing.become("work")
+    receivers.judge = lambda *_: 204
+    run.produce_meanwhile("--rate", 5, "--header", "kind=hooks", "--value", FAILING.decode())  # some of them are probes
+    wait_until("both are back", lambda: figures(browser)["Breaker"] == "closed" and "out since" not in browser.text("#subscriber-table"))
+    subprocess.run([LANEWAY, "send-on", "--admin", service.url().removeprefix("http://")], check=True, stdout=subprocess.DEVNULL)
+    wait_until("nothing is parked", lambda: cells(browser, "billing", "pool")["Parked"] == "0" and browser.text("#subscribers") == "")
+
+
+def parked(browser, name, table):
+    """How many records the page shows; next to the number it has how long the oldest has waited."""
+    if name not in order(browser, table):
+        return 0
+    found = re.fullmatch(r"([\d,]+), \d+ (?:ms|s|min)", cells(browser, name, table)["Parked"])
+    return int(found[1].replace(",", "")) if found else 0
 
 
 if __name__ == "__main__":

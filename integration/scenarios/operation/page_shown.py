@@ -170,17 +170,32 @@ def keeps_the_order(page):
            f"what blocks the commits: {browser.text('#lane-table')}")
 
 
+def parked(records, seconds):
+    return {"parked": records, "parked_oldest_seconds": seconds}
+
+
 def pools_in_trouble():
     """Two lanes that wait for one of three pools, and the subscribers of another one: more than the status has."""
     waits = [{"pool": "billing", "waiting": 505, "text": "the pool billing is out: 505 records of this lane wait"}]
     busy = [subscriber(f"busy {number}", waiting=100 - number) for number in range(8)]
-    subscribers = {"known": 40, "out": 1, "at_limit": 30, "worst": [subscriber("legacy", "open", waiting=3), *busy]}
+    subscribers = {"known": 40, "out": 1, "at_limit": 30, "worst": [subscriber("legacy", "open", waiting=3, **parked(3120, 5000)), *busy]}
     pools = [pool("orders", then="hooks", helped_by=["hooks"]),
-             pool("hooks", trouble="1 of 40 subscribers is out", total=5, subscribers=subscribers), pool("billing", "half_open")]
+             pool("hooks", trouble="1 of 40 subscribers is out", total=5, subscribers=subscribers, **parked(3127, 5000)),
+             pool("billing", "half_open", **parked(82_000, 45))]
     lanes = [lane(0), lane(1, queued=23, waiting_for_pools=1010, pools_out=waits,
                            last_error={**lane(1)["last_error"], "error": "refused"})]
     return lanes, {"pools": pools, "breaker": pools[2]["breaker"], "ready": False,
                    "reasons": [{"code": "breaker_open", "text": "the downstream billing:443 of the pool billing fails"}]}
+
+
+def shows_what_is_parked(browser):
+    """A person can read it: nothing is hidden or outside at a small width."""
+    for width in (390, 1280):
+        browser.look(width)
+        for table, words in (("pool", "82,000, 45 s"), ("pool", "3,127, 83 min"), ("subscriber", "3,120, 83 min")):
+            shown = browser.text(f"#{table}-table")
+            expect(words in shown, f"parked records at {width} pixels: {words!r} is not in {shown}")
+        expect_equal(width, browser.evaluate("document.documentElement.scrollWidth"), f"width of all at {width} pixels, with parked records")
 
 
 def shows_pools(page):
@@ -191,12 +206,13 @@ def shows_pools(page):
     page.show(status(*lanes, **changes, version="6.1"))
     expect_equal(["billing", "hooks", "orders"], order(browser, "pool"), "order of the pools")
     expect_equal(["half open: state bad", "closed: state warn", "closed: state good"], states(browser, "pool"), "breakers of the pools")
-    expect_equal({"Downstream": "hooks:443", "Running": "3/5", "Queued": "12/512", "Waiting": "1,010", "Parked": "0",
+    expect_equal({"Downstream": "hooks:443", "Running": "3/5", "Queued": "12/512", "Waiting": "1,010", "Parked": "3,127, 83 min",
                   "Retries": "2", "Oldest": "7 s", "Attempts/s": "13", "Subscribers out": "1/40"}, cells(browser, "hooks", "pool"), "cells of a pool")
     for words in ("out since 14:02:11Z: its records wait", "then hooks · helped by hooks"):
         expect(words in browser.text("#pool-table"), f"{words!r} is not in the table of pools: {browser.text('#pool-table')}")
     expect_equal(["legacy", *(f"busy {number}" for number in range(8))], order(browser, "subscriber"), "order of the subscribers")
-    expect_equal({"Pool": "hooks", "Running": "1/4", "Waiting": "3", "Parked": "0"}, cells(browser, "legacy", "subscriber"), "cells of a subscriber")
+    expect_equal({"Pool": "hooks", "Running": "1/4", "Waiting": "3", "Parked": "3,120, 83 min"}, cells(browser, "legacy", "subscriber"), "cells of a subscriber")
+    shows_what_is_parked(browser)
     expect("why legacy" in browser.text("#subscriber-table"), "why a subscriber is out")
     expect_equal("22 more subscribers with less trouble are not shown.", browser.text("#subscriber-note"), "the note below the subscribers")
     expect_equal(["orders:1", "orders:0"], order(browser), "order of the lanes")
