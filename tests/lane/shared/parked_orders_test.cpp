@@ -65,6 +65,14 @@ TEST_CASE("an order ends when no record that it concerns came back for as long a
   CHECK_FALSE(orders.sends_on(before, ordered_at + minutes(20)));
 }
 
+TEST_CASE("an order stands for ten minutes at least, however short the delays are") {
+  StandingOrders orders;
+  orders.set_longest_delay(minutes(1));
+  REQUIRE(orders.give({.given = ordered_at}));
+  CHECK(orders.standing(ordered_at + minutes(10)).size() == 1);
+  CHECK(orders.standing(ordered_at + minutes(10) + seconds(1)).empty());
+}
+
 TEST_CASE(
     "a later order about the same records replaces the first one, and the number of orders is limited") {
   StandingOrders orders;

@@ -33,12 +33,12 @@ struct TwoSubscribers : StageSurroundings {
     while (acme->begin(1, now) > 0) acme->charge(1, 100, now);
     REQUIRE(acme->at_limit(now));
   }
-  std::vector<Sequence> leaving() {
+  std::vector<Sequence> leaving(bool pool_waits = false) {
     Neighbours neighbours;
     for (const auto* one : {acme.get(), quick.get()}) neighbours.add(*one);
     std::vector<Sequence> sequences;
-    for (const auto& item :
-         Parking(context, stage(), ledger).take_leaving(*acme, neighbours, false, {100, room_bytes}, now))
+    for (const auto& item : Parking(context, stage(), ledger)
+                                .take_leaving(*acme, neighbours, pool_waits, {100, room_bytes}, now))
       sequences.push_back(item.sequence);
     return sequences;
   }
@@ -62,6 +62,27 @@ TEST_CASE_METHOD(TwoSubscribers,
   CHECK(leaving().empty());
   now += seconds(1);
   reach_limit();
+  CHECK(leaving() == std::vector<Sequence>{0, 1, 2});
+}
+
+TEST_CASE_METHOD(TwoSubscribers,
+                 "records leave a pool whose workers are used up while others have nothing to do") {
+  wait(0);
+  now += seconds(10);
+  CHECK(leaving(true).empty());  // nobody else has worked: more workers are needed
+  quick->note_worked(now);
+  CHECK(leaving(false).empty());
+  CHECK(leaving(true) == std::vector<Sequence>{0});
+}
+
+TEST_CASE_METHOD(
+    TwoSubscribers,
+    "records of a subscriber at its limit leave before they use half of the room of their lane") {
+  quick->note_worked(now);
+  for (Sequence sequence = 0; sequence < 500; ++sequence) wait(sequence);
+  reach_limit();
+  CHECK(leaving().empty());
+  for (Sequence sequence = 500; sequence < 503; ++sequence) wait(sequence);
   CHECK(leaving() == std::vector<Sequence>{0, 1, 2});
 }
 

@@ -23,6 +23,7 @@ struct Outside {
   std::multiset<Delivery> got;
   std::multiset<Delivery> letters;
   std::set<std::string> reasons;  // of the letters
+  std::uint32_t rate = 0;         // of a subscriber, in records a second; 0: any
 
   std::size_t letters_of(const std::string& subscriber) const {
     return static_cast<std::size_t>(std::count_if(
@@ -35,6 +36,7 @@ struct Process : ParkingInstance {
   Process(ParkedTopics& topics, TimePoint& now, Outside& to, ParkingInstance::Commits& commits)
       : ParkingInstance(topics, now), outside(to) {
     each.by = {config::Selector::Kind::part, ""};
+    each.rate = {outside.rate, 0, seconds(1)};
     limits = std::make_unique<KeyedLimits>("send", breaks, each);
     auto& fan_pool = context.stages.emplace_back();
     fan_pool.settings.name = "fan";
@@ -93,7 +95,10 @@ struct Process : ParkingInstance {
 };
 
 struct ParkedWorld {
-  ParkedWorld() { begin(); }
+  explicit ParkedWorld(std::uint32_t rate = 0) {
+    outside.rate = rate;
+    begin();
+  }
   void begin() { process = std::make_unique<Process>(topics, now, outside, commits); }
   void pass(Duration time) {
     for (const auto end = now + time; now < end;) {
@@ -184,6 +189,27 @@ TEST_CASE("parked records that are sent on run at once, and not after the delay 
   world.pass(minutes(12));
   CHECK(world.each_once("worse"));
   CHECK(world.process->orders.standing(world.now).empty());
+}
+
+TEST_CASE("parked records that are sent on come at the rate of their subscriber, and none is parked again") {
+  ParkedWorld world(10);
+  world.pass(seconds(30));
+  world.outside.out = {"bad"};
+  world.pass(minutes(20));
+  world.events_come = false;
+  world.pass(seconds(30));
+  world.outside.out = {};
+  world.pass(seconds(1));  // a probe finds that the subscriber is back
+  const auto missed = world.missed("bad");
+  REQUIRE(missed > 500);
+  REQUIRE(world.process->order({}, world.now));
+  const auto parked = world.topics.log("events-retry-10m").size();
+  world.pass(seconds(20));
+  const auto came = missed - world.missed("bad");
+  CHECK((came >= 180 && came <= 220));
+  world.pass(milliseconds(100) * missed - seconds(10));
+  CHECK(world.each_once("bad"));
+  CHECK(world.topics.log("events-retry-10m").size() == parked);
 }
 
 TEST_CASE(

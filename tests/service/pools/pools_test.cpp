@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <set>
 
+#include "captured_log.h"
+#include "config/pools/parking.h"
 #include "service/support.h"
 #include "telemetry/metric_table.h"
 
@@ -122,6 +124,20 @@ TEST_CASE("while the downstream of a pool is out, the status names the pool and 
   is_west_out = false;
   CHECK(eventually([&] { return world.committed_offsets() == world.ends(); }));
   CHECK(eventually([&] { return texts_of_pools_out(*service).empty(); }));
+  stop_cleanly(*service);
+}
+
+TEST_CASE("if the brokers refuse the topics of parked records, a service starts and parks nothing") {
+  const CapturedLog log;
+  World world(2);
+  add_east_and_west(world.config);
+  world.config.lanes.park_after = seconds(10);
+  REQUIRE(config::parks(world.config));
+  world.config.start_deadline = seconds(2);
+  world.produce(3);
+  const auto service = world.started();
+  CHECK(eventually([&] { return world.committed_offsets() == world.ends(); }));
+  CHECK(log.lines({"no record is parked", "-retry-10s"}) == 1);
   stop_cleanly(*service);
 }
 
