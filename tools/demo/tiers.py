@@ -89,6 +89,11 @@ def busy(some_jobs, begin, end):
     return sum(max(0, min(job.end, end) - max(job.start, begin)) for job in some_jobs) / (end - begin)
 
 
+def worked(some_jobs):
+    """How many ran at once on average, from the first start to the last start. `some_jobs`: in the order of their start."""
+    return busy(some_jobs, some_jobs[0].start, some_jobs[-1].start)
+
+
 def per_second(some_jobs):
     """From the first start to the last end."""
     return len(some_jobs) / (max(job.end for job in some_jobs) - min(job.start for job in some_jobs)) * NS

@@ -20,6 +20,7 @@ ALERT = "LanewayUrgentPoolDeep"
 # A backlog of low: work that sleeps for 20 ms, so that workers are scarce and cores are not.
 BACKLOG_TOPIC, BACKLOG_GROUP, KEPT = "backlog", "priority-backlog", 0.95
 RATE, BACKLOG_RATE = 70, 45  # records/s of high, which needs 1.4 workers; low records for each second, more than are done meanwhile
+WITHOUT_END, ALONE = 100, 50  # high records for each second, as many as both workers do; records/s of one worker
 BACKLOG_CONFIG = f"""\
 kafka: {{ bootstrap.servers: 127.0.0.1:9092, group.id: {BACKLOG_GROUP} }}
 topics: [{BACKLOG_TOPIC}]
@@ -95,8 +96,23 @@ def play_backlog(stage):
     stage.for_seconds(LONGEST_WAIT, story.present)
     story.written(story.write("high", RATE * seconds, RATE))
     story.drained()
+    play_without_end(story, max(stage.seconds, 4))
     end(story)
     return story
+
+
+def play_without_end(story, seconds):
+    """A pool that could use all of its helper's time, alone and beside a backlog of the helper."""
+    count = int(WITHOUT_END * seconds)
+    story.phase("endless high", f"{count:,} high records at once, which need both workers for {seconds:.0f} s")
+    story.written(story.write("high", count))
+    story.drained()
+    lows = int(ALONE * (LONGEST_WAIT + 2 * SHARE * seconds + 1))
+    story.phase("endless both", f"the same beside {lows:,} low records, which have waited for longer than {LONGEST_WAIT:.0f} s")
+    story.written(story.write("low", lows))
+    story.stage.for_seconds(LONGEST_WAIT, story.present)
+    story.written(story.write("high", count))
+    story.drained()
 
 
 def judge(story):
@@ -126,6 +142,20 @@ def judge_backlog(story):
     verdict.check(kept >= KEPT and low[-1].start > beside[-1].start,
                   f"as long as there was a backlog of low, high kept at least {KEPT:.0%} of its records/s")
     verdict.check(got >= SHARE, f"beside high, low got at least {SHARE:.0%} of its worker's time")
+    check_shares(verdict, phases)
+
+
+def check_shares(verdict, phases):
+    """While high always has records: by the time of the workers, which does not depend on the machine as the records/s do."""
+    alone, beside = (tiers.of(phases[phase], "high") for phase in ("endless high", "endless both"))
+    low = tiers.of(phases["endless both"], "low")
+    kept, begin, end = tiers.worked(beside) / tiers.worked(alone), beside[0].start, beside[-1].start
+    got, a_record = tiers.busy(low, begin, end), max(job.end - job.start for job in low) / (end - begin)
+    verdict.note(f"with records without end, high did {tiers.per_second(alone):.1f} records/s without a backlog of low, and "
+                 f"{tiers.per_second(beside):.1f} beside it: {kept:.1%} of the workers' time; low got {got:.1%} of its worker's time")
+    verdict.check(kept >= KEPT and low[-1].start > end,
+                  f"with records without end, high kept at least {KEPT:.0%} of the time of workers that it gets without a backlog of low")
+    verdict.check(got + a_record >= SHARE, f"beside that, low got at least {SHARE:.0%} of its worker's time, but for one record")
 
 
 def figures(verdict, phases):

@@ -67,6 +67,10 @@ class Busy(unittest.TestCase):
         self.assertEqual(0.75, tiers.busy([job(0, 2), job(2, 3), job(4, 9), job(9, 10)], SECOND, 5 * SECOND))
 
 
+    def test_the_workers_of_endless_records_count_until_the_last_start(self):
+        self.assertEqual(1.5, tiers.worked([job(1, 3), job(2, 3), job(3, 5), job(3, 9)]))
+
+
 class Table(unittest.TestCase):
     def test_a_row_has_the_figures_below_their_names(self):
         row = tiers.row("flood of high", "medium", [job(0.25 * number, 1.0 * number, appended=0) for number in (1, 2, 4)])
