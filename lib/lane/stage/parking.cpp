@@ -194,8 +194,10 @@ bool Parking::ends(const handler::Item& item, const Situation& at) const {
   // A record that comes back to a subscriber that works again gets its turn there first.
   if (parked_before(item) && (at.out || age >= lane_.lanes.park_after))
     age = std::max<Duration>(age, milliseconds(wall_clock_ms() - item.failures->waiting_since_ms));
-  // Another subscriber has worked since: not everything is out.
-  return age >= longest && stage_.each->worked_at() >= at.now - age;
+  // Another subscriber has worked since: not everything is out. A record may be older than the machine's
+  // clock.
+  const auto worked = stage_.each->worked_at();
+  return age >= longest && worked != TimePoint{} && worked >= at.now - age;
 }
 
 /// Whether others may go on while the record's line is out: they have worked since the record came or, before

@@ -204,3 +204,19 @@ TEST_CASE_METHOD(TwoSubscribers,
   now += seconds(1);
   CHECK(leaving() == std::vector<Sequence>{1});
 }
+
+TEST_CASE_METHOD(TwoSubscribers,
+                 "a record that is older than the clock of the machine does not end before anybody works") {
+  stage().settings.each.longest_wait = std::chrono::hours(1);
+  now = TimePoint{} + std::chrono::minutes(5);
+  const std::string reason = "refused";
+  acme->downstream().failed({.reason = reason}, now);
+  ledger.append(0);
+  auto item = item_of(0);
+  item.failures = std::make_unique<handler::FailureHistory>();
+  item.failures->waiting_since_ms = wall_clock_ms() - 2 * 3'600'000;
+  acme->wait(std::move(item), now);
+  CHECK(leaving().empty());
+  quick->note_worked(now);
+  CHECK(leaving() == std::vector<Sequence>{0});
+}
