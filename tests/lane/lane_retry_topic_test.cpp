@@ -257,3 +257,27 @@ TEST_CASE("a drain gives back records that are not due") {
   CHECK(test.commit_offset() <= 0);
   CHECK(test.handler.started().empty());
 }
+
+TEST_CASE("a retry topic that was made anew is read from its start, although it has grown past the old one") {
+  RetryingLane test(as_retry_topic());
+  const auto written = [&](std::int64_t begin, std::int64_t end, std::int64_t at) {
+    for (auto offset = begin; offset < end; ++offset)
+      test.partition.log.push_back({kafka::Pop::record, offset, {}, 0, at});
+  };
+  test.handler.open();
+  const auto before = wall_clock_ms() - 60'000;  // due at once
+  written(100, 103, before);
+  test.begin(100);
+  REQUIRE(test.in_time([&] { return test.commit() == 103; }));
+  test.partition.log = {{kafka::Pop::gone, 0, {}}};
+  test.partition.next = 0;
+  test.work();
+  test.partition.goes_back();
+  written(50, 110, before + 1000);
+  test.partition.go_to(103);
+  test.work();
+  REQUIRE(test.lane->position_in_doubt());
+  test.partition.answers(50, 110);
+  CHECK(test.in_time([&] { return test.commit_offset() == 110; }));
+  CHECK(test.handler.started().size() == 3 + 60);
+}

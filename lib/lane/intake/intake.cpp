@@ -130,6 +130,7 @@ void Intake::measure_resume(TimePoint now) {
 void Intake::accept(WorkBatch& batch, kafka::Record record, std::int64_t offset, TimePoint now) {
   auto& ledger = lane_.ledger;
   lane_.position.took(offset);
+  if (delayed_) lane_.position.remember(record);  // which becomes what it was in its own topic
   const bool restores = ledger.restores();
   if (restores && ledger.completed_before(offset)) {
     flush_noted();
