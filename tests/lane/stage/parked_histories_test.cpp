@@ -217,9 +217,10 @@ class ParkedHistory {
       if (steps == 20000) throw std::runtime_error("all is done in the end: " + open() + plan_.text());
     }
     judge_.demand(judge_.complete(), "all is done in the end");
-    // A drain gives a record back whole whose sub-jobs are gathered.
+    // A drain gives a record back whole whose sub-jobs are gathered, and where nothing is parked.
     const auto gathers = [](const RandomPools::Pool& pool) { return pool.settings.gather; };
-    if (once_ && std::none_of(plan_.pools.begin(), plan_.pools.end(), gathers)) judge_.demand_once();
+    const bool parks = instance_->context.parking != nullptr;
+    if (once_ && parks && std::none_of(plan_.pools.begin(), plan_.pools.end(), gathers)) judge_.demand_once();
     check();
     std::size_t parked = 0;
     for (const auto& topic : retry_topics()) parked += topics_.log(topic).size();
