@@ -108,6 +108,13 @@ void keep_wanted(Parts& parts, const std::string& wanted, std::uint32_t gathered
       parts, [&](const Part& part) { return !comes_from(wanted, part.id) && !comes_from(part.id, wanted); });
 }
 
+/// The sub-job, or the one of its own sub-jobs for which alone the record came back.
+std::string part_to_come_back(const handler::Progress& progress, const kafka::Record& origin) {
+  auto wanted = handler::Content(origin).wanted_sub_job();
+  const bool within = from_split(wanted, progress.gathered) && comes_from(wanted, progress.part);
+  return within ? std::move(wanted) : progress.part;
+}
+
 /// Someone sent the record back for a sub-job that does not run.
 void log_unknown(const Item& item, const std::string& wanted) {
   const auto& origin = origin_of(item);
@@ -229,7 +236,7 @@ void restore_whole(Item& item) {
   const auto& origin = origin_of(item);
   auto data = frame_of(origin);
   data.value = copy_of(origin.raw_value());
-  if (progress.gathering) replace_header(data, part_header, progress.part);
+  if (progress.gathering) replace_header(data, part_header, part_to_come_back(progress, origin));
   if (may_come_back) progress.own = std::move(item.record);
   item.record = kafka::Record(data);
 }

@@ -315,6 +315,26 @@ TEST_CASE("a sub-job that is given up leaves as the record that was read, and th
   CHECK(seen[0].headers[0] == std::pair<std::string, std::string>{"laneway-part", "b"});
 }
 
+TEST_CASE("a record that came back for a part of a sub-job leaves for that part again") {
+  ScriptedHandler split([](const auto&) { return results({"a", "b"}); });
+  ScriptedHandler split_one([](const auto&) { return Outcome::reject("gone"); });
+  ScriptedHandler send;
+  LettersLane test;
+  test.add_pool("split", split);
+  test.add_pool("split one", split_one);
+  test.add_pool("send", send);
+  test.in_a_chain();
+  const std::string wanted = GENERATE("a", "a/1", "a/1/2");
+  test.partition.headers = {{"laneway-part", wanted}};
+  test.partition.add_run(0, 1);
+  test.begin();
+  CHECK(test.until_committed(1));
+  const auto seen = test.letters.seen();
+  REQUIRE(seen.size() == 1);
+  REQUIRE(seen[0].headers.size() == 1);
+  CHECK(seen[0].headers[0] == std::pair<std::string, std::string>{"laneway-part", wanted});
+}
+
 TEST_CASE("a record that was undecided at first leaves as the record that was read, too") {
   ScriptedHandler change([](const auto&) { return result("changed"); });
   std::atomic<bool> answers{false};
