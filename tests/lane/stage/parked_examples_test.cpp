@@ -160,6 +160,37 @@ TEST_CASE("webhook-fanout: the same for six hours, with longest_wait 1h", "[.][h
   test_outage_that_is_too_long(hours(6), hours(1));
 }
 
+TEST_CASE("webhook-fanout: what waits at the quiet end of a stream ends in time") {
+  WebhookExample test({"pools.send.each.longest_wait=10m"});
+  auto& world = test.world;
+  world.begin();
+  world.pass(minutes(2));
+  const auto out_at = world.now;
+  world.out = "legacy";
+  world.pass(minutes(3));
+  const auto missed = world.written_between(out_at, world.now + seconds(1));
+  const auto letters = [&] { return world.letters["legacy"].all(); };
+
+  SECTION("while the process lives") {
+    world.pass(minutes(6), false);
+    CHECK(letters() == 0);
+    world.pass(minutes(15), false);
+    CHECK(letters() == missed);
+  }
+  SECTION("after a restart, when others have worked: the time before counts") {
+    world.pass(minutes(1), false);
+    world.restart();
+    world.pass(minutes(40), false);  // nobody works, so the fault may be on this side
+    CHECK(letters() == 0);
+    world.pass(seconds(1));
+    world.pass(minutes(11), false);
+    CHECK(letters() == missed);
+  }
+  world.out.clear();
+  world.finish(minutes(30));
+  CHECK(world.wrong(*all_subscribers) == Wrong{0, 0});
+}
+
 TEST_CASE("priority-tiers: a pool that is out costs the others nothing, and gets everything later") {
   test_pool_that_is_out(minutes(15));
 }
