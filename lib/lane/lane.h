@@ -74,7 +74,8 @@ class Lane {
   /// `most` bytes, or more if the map must be `whole`.
   std::optional<kafka::CommittedOffset> commit_candidate(std::size_t most = default_map_bytes,
                                                          bool whole = false) {
-    if (position_.in_doubt()) return std::nullopt;
+    // The brokers would refuse the offset, and the client then takes those of all other lanes for refused.
+    if (position_.in_doubt() || (position_.is_gone() && !whole)) return std::nullopt;
     note_suspects();
     return commits_.candidate(state() == State::draining, most, whole);
   }

@@ -108,6 +108,26 @@ TEST_CASE_METHOD(WentBack, "a deleted topic that has grown past the lane's offse
   CHECK(handler.started().size() == 3 + 110);
 }
 
+TEST_CASE("nothing is committed in a topic that does not exist, but for transactions") {
+  TestLane test;
+  test.partition.add_run(100, 103);
+  test.begin(100);
+  REQUIRE(test.until_started({100, 101, 102}));
+  test.partition.log.push_back({kafka::Pop::gone, 0, {}});
+  test.work();
+  test.handler.open();
+  REQUIRE(test.until_outstanding(0));
+  CHECK(test.commit_offset() == -1);
+  CHECK(test.lane->commit_candidate(1000, true).has_value());
+  test.partition.goes_back();
+  test.partition.add_end(103);  // the topic is there again
+  test.work();
+  test.partition.goes_back();
+  test.partition.add_run(100, 103);
+  test.partition.answers(0, 103);
+  CHECK(test.in_time([&] { return test.commit_offset() == 103; }));
+}
+
 TEST_CASE_METHOD(WentBack, "a topic that a broker briefly did not know goes on at the same place") {
   for (const auto kind : {kafka::Pop::record, kafka::Pop::end_of_partition}) {
     partition.goes_back();

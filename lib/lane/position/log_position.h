@@ -35,6 +35,8 @@ class LogPosition {
   std::int64_t delivered() const { return delivered_; }
   bool in_doubt() const { return judge_.has_value(); }
   bool corrupt() const { return corrupt_at_.has_value(); }
+  /// The topic does not exist, as the client has last heard.
+  bool is_gone() const { return was_gone_; }
   /// Nothing can be taken: the position is in doubt, or a corrupt batch blocks it.
   bool blocked() const { return judge_ || (corrupt_at_ && !reads_again_); }
   /// Records of the log that are not finished, fetched or not; -1 if not known.
