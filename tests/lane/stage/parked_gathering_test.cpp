@@ -9,8 +9,9 @@ namespace {
 using handler::Outcome;
 using std::chrono::minutes;
 
-constexpr std::int64_t events = 20;
-constexpr DownstreamRules rules{.breaker = {.failures = 5, .window = seconds(30), .probe = seconds(5)}};
+constexpr std::int64_t reported_events = 20;
+constexpr DownstreamRules breaker_of_send{
+    .breaker = {.failures = 5, .window = seconds(30), .probe = seconds(5)}};
 
 /// A sub-job for each of two subscribers, and a report of each event when both have it.
 struct Reports : ParkingInstance {
@@ -22,7 +23,7 @@ struct Reports : ParkingInstance {
   Reports(ParkedTopics& topics, TimePoint& now, World& to, Commits& commits)
       : ParkingInstance(topics, now), world(to) {
     each.by = {config::Selector::Kind::part, ""};
-    limits = std::make_unique<KeyedLimits>("send", rules, each);
+    limits = std::make_unique<KeyedLimits>("send", breaker_of_send, each);
     for (const auto& [name, work] : std::map<std::string, handler::Handler*>{
              {"1 fan", &fan}, {"2 send", &send}, {"3 report", &report}}) {
       auto& pool = context.stages.emplace_back();
@@ -68,7 +69,7 @@ struct Story {
     }
   }
   void write() {
-    for (std::int64_t event = 0; event < events; ++event) topics.write({"events", 0}, {});
+    for (std::int64_t event = 0; event < reported_events; ++event) topics.write({"events", 0}, {});
   }
   void begin() { instance = std::make_unique<Reports>(topics, now, world, commits); }
 
@@ -106,8 +107,8 @@ TEST_CASE("a pool that gathers gets what is parked as such, and its result alone
   }
   story.world.legacy_is_out = false;
   story.pass(minutes(25));
-  CHECK(story.commits.at({"events", 0}).offset == events);
-  for (std::int64_t event = 0; event < events; ++event) {
+  CHECK(story.commits.at({"events", 0}).offset == reported_events);
+  for (std::int64_t event = 0; event < reported_events; ++event) {
     CHECK(story.world.got["legacy"][event] == 1);
     CHECK(story.world.got["audit"][event] == times_of_audit);
     CHECK(story.world.reports[event] ==
