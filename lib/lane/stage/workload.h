@@ -164,6 +164,8 @@ class Workload {
     return measured > Duration::zero() ? measured : line_.downstream().service_time();
   }
   pool::Pool& pool() const { return *pool_; }
+  /// Whether the pool's workers are configured: parked records are written without workers.
+  bool has_workers() const { return serves_ != Serves::parked; }
   /// Looks at every running record. Only fields that the loop alone writes may be read.
   template <class Look>
   void each_at_work(Look look) const {

@@ -230,6 +230,14 @@ TEST_CASE("a subscriber that is out for hours costs the others nothing, and gets
   CHECK(world.attempts_in("events-retry-10m") == std::set<std::string>{"0"});
 }
 
+TEST_CASE("what writes parked records is no worker of the lane") {
+  World world;
+  std::uint32_t workers = 0;
+  for (const auto* pool : world.instance->lane("events").pools_of_workers())
+    workers += pool->limits().workers;
+  CHECK(workers == 2 + 8 + 2);  // fan, send, and send's for failed records
+}
+
 TEST_CASE("a parked record is committed when its retry topic has acknowledged the record, and not before") {
   World world;
   world.pass(seconds(30));
