@@ -20,6 +20,7 @@
 // handlers.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -141,18 +142,16 @@ class Lane {
   LaneStats& stats() const { return *stats_; }
   /// The pool, or the first one of several.
   const pool::Pool& pool() const { return stages_.all().front()->workload().pool(); }
-  /// All pools, those of failed records and those that write parked records too; for any thread.
+  /// All pools that have workers, those of failed records too; for any thread.
   std::vector<const pool::Pool*> pools() const {
-    std::vector<const pool::Pool*> pools;
-    for (const auto* work : stages_.works()) pools.push_back(&work->workload.pool());
-    return pools;
-  }
-  /// The pools whose workers are configured: without those that write parked records; for any thread.
-  std::vector<const pool::Pool*> pools_of_workers() const {
     std::vector<const pool::Pool*> pools;
     for (const auto* work : stages_.works())
       if (work->workload.has_workers()) pools.push_back(&work->workload.pool());
     return pools;
+  }
+  bool pools_drained() const {
+    return std::ranges::all_of(stages_.works(),
+                               [](const auto* work) { return work->workload.pool().drained(); });
   }
   /// Of the named pools, in their order; empty if there are none.
   std::vector<PoolView> pool_views() const { return stages_.views(); }

@@ -8,13 +8,13 @@ namespace {
 template <class Get>
 Histogram::Snapshot sum_of(const lane::Lane& lane, Get get) {
   Histogram::Snapshot sum;
-  for (const auto* pool : lane.pools_of_workers()) sum += get(*pool).snapshot();
+  for (const auto* pool : lane.pools()) sum += get(*pool).snapshot();
   return sum;
 }
 
 /// A lane without named pools has one pool, and the sums are its numbers.
 void add_pools(const lane::Lane& lane, LaneView& view) {
-  for (const auto* pool : lane.pools_of_workers()) {
+  for (const auto* pool : lane.pools()) {
     const auto snapshot = pool->snapshot();
     const auto limits = pool->limits();
     view.in_flight += snapshot.in_flight;

@@ -130,11 +130,12 @@ void Intake::measure_resume(TimePoint now) {
 void Intake::accept(WorkBatch& batch, kafka::Record record, std::int64_t offset, TimePoint now) {
   auto& ledger = lane_.ledger;
   lane_.position.took(offset);
-  if (delayed_) lane_.position.remember(record);  // which becomes what it was in its own topic
   const bool restores = ledger.restores();
-  if (restores && ledger.completed_before(offset)) {
+  const bool completed = restores && ledger.completed_before(offset);
+  // A delayed record becomes what it was in its own topic, and a completed one does not join the batch.
+  if (delayed_ || completed) lane_.position.remember(record);
+  if (completed) {
     flush_noted();
-    if (!delayed_) lane_.position.remember(record);
     const Sequence sequence = ledger.append(offset);
     next_sequence_ = sequence + 1;
     ledger.complete(sequence);

@@ -7,8 +7,6 @@ namespace {
 
 std::atomic<std::uint64_t> last_epoch{0};
 
-bool pools_drained(const Lane& lane) { return std::ranges::all_of(lane.pools(), &pool::Pool::drained); }
-
 }  // namespace
 
 MemberLane& MemberLanes::add(const StoredCommit& start, TimePoint now) {
@@ -126,14 +124,14 @@ void MemberLanes::tick(TimePoint now, const std::function<void(const LaneSilence
 
 void MemberLanes::bury(TimePoint now) {
   std::erase_if(ended_, [now](const auto& lane) {
-    return pools_drained(*lane->lane) && lane->lane->close_pool(Deadline{now + milliseconds(100)}) &&
+    return lane->lane->pools_drained() && lane->lane->close_pool(Deadline{now + milliseconds(100)}) &&
            !lane->ready && !lane->signalled.load(std::memory_order_acquire);
   });
 }
 
 bool MemberLanes::any_ending() const {
   return std::any_of(ended_.begin(), ended_.end(),
-                     [](const auto& lane) { return pools_drained(*lane->lane); });
+                     [](const auto& lane) { return lane->lane->pools_drained(); });
 }
 
 void MemberLanes::publish() {

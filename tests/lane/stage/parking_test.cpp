@@ -233,8 +233,7 @@ TEST_CASE("a subscriber that is out for hours costs the others nothing, and gets
 TEST_CASE("what writes parked records is no worker of the lane") {
   World world;
   std::uint32_t workers = 0;
-  for (const auto* pool : world.instance->lane("events").pools_of_workers())
-    workers += pool->limits().workers;
+  for (const auto* pool : world.instance->lane("events").pools()) workers += pool->limits().workers;
   CHECK(workers == 2 + 8 + 2);  // fan, send, and send's for failed records
 }
 
