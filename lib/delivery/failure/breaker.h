@@ -99,6 +99,10 @@ class Breaker {
   bool in_unclear_row(TimePoint at) const;
   /// When the present outage began; valid in any state but closed.
   TimePoint out_since() const { return outages_.back().begun; }
+  /// When the last outage ended; zero if there was none, or it goes on.
+  TimePoint back_since() const {
+    return outages_.empty() ? TimePoint{} : outages_.back().ended.value_or(TimePoint{});
+  }
   /// Whether an outage may have begun: another record has failed and none has worked since, or most records
   /// have recently failed.
   bool in_doubt(RecordId record) const { return window_.others_in_a_row(record) > 0 || most_fail(); }

@@ -77,6 +77,13 @@ delivery::Breaker::State Downstream::state() const {
   return breaker_.state();
 }
 
+std::optional<TimePoint> Downstream::out_since() const {
+  if (closed()) return std::nullopt;
+  MutexLock lock(mutex_);
+  if (breaker_.state() == delivery::Breaker::State::closed) return std::nullopt;
+  return breaker_.out_since();
+}
+
 Downstream::Report Downstream::report(TimePoint now) {
   MutexLock lock(mutex_);
   count_successes(now);

@@ -69,6 +69,13 @@ class Downstream {
 
   bool closed() const { return closed_.load(std::memory_order_relaxed); }
   delivery::Breaker::State state() const EXCLUDES(mutex_);
+  /// Nullopt while the breaker is closed.
+  std::optional<TimePoint> out_since() const EXCLUDES(mutex_);
+  /// When the last outage ended; zero if there was none, or it goes on.
+  TimePoint back_since() const EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    return breaker_.back_since();
+  }
   const std::string& name() const { return name_; }
 
   /// For status and metrics.

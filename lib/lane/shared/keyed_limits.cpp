@@ -48,6 +48,22 @@ void KeyedLimits::settle(TimePoint now) {
   for (const auto& subscriber : all()) subscriber->downstream.settle(now);
 }
 
+/// One that was out long before the last record was done is no sign of an outage of all. Those of such an
+/// outage go out one after the other, and the lanes note it later.
+void KeyedLimits::note_failed(const KeyedLimit& subscriber, bool local, TimePoint at) {
+  const auto out_since = subscriber.downstream.out_since();
+  if (!local && out_since && *out_since + PoolOutages::shortest <= worked_at()) return;
+  MutexLock lock(mutex_);
+  outages_.failed(&subscriber, local || out_since, at);
+  failing_.store(true, std::memory_order_relaxed);
+}
+
+void KeyedLimits::end_outage(TimePoint at) {
+  MutexLock lock(mutex_);
+  outages_.worked(at);
+  failing_.store(false, std::memory_order_relaxed);
+}
+
 std::vector<std::shared_ptr<KeyedLimit>> KeyedLimits::all() const {
   MutexLock lock(mutex_);
   std::vector<std::shared_ptr<KeyedLimit>> all;

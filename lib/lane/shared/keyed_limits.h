@@ -17,6 +17,7 @@
 #include "config/pools.h"
 #include "lane/shared/downstream.h"
 #include "lane/shared/places.h"
+#include "lane/shared/pool_outages.h"
 #include "lane/shared/rate_limiter.h"
 
 namespace laneway::lane {
@@ -38,7 +39,20 @@ class KeyedLimit {
     std::uint64_t first = 0;  ///< for their first attempt
     std::uint64_t next = 0;   ///< for their next attempt
   };
+  /// Records in the pools of the lanes.
+  struct AtWork {
+    std::uint64_t queued = 0;   ///< each has a place, and waits for a worker
+    std::uint64_t running = 0;  ///< with a worker
+  };
   /// As the lanes have last noted.
+  AtWork at_work() const {
+    return {queued_.load(std::memory_order_relaxed), running_.load(std::memory_order_relaxed)};
+  }
+  /// A lane had `before` of these, and has `now`.
+  void note_at_work(const AtWork& before, const AtWork& now) {
+    queued_.fetch_add(now.queued - before.queued, std::memory_order_relaxed);
+    running_.fetch_add(now.running - before.running, std::memory_order_relaxed);
+  }
   Waiting waiting() const {
     return {first_.load(std::memory_order_relaxed), next_.load(std::memory_order_relaxed)};
   }
@@ -56,6 +70,8 @@ class KeyedLimit {
   const std::string text_;
   std::atomic<std::uint64_t> first_{0};  // of Waiting
   std::atomic<std::uint64_t> next_{0};
+  std::atomic<std::uint64_t> queued_{0};  // of AtWork
+  std::atomic<std::uint64_t> running_{0};
 };
 
 class KeyedLimits {
@@ -76,15 +92,32 @@ class KeyedLimits {
 
   /// When any subscriber last answered a record as done, in any lane.
   TimePoint worked_at() const { return worked_at_.load(std::memory_order_relaxed); }
-  void note_worked(TimePoint at) { worked_at_.store(at, std::memory_order_relaxed); }
+  void note_worked(TimePoint at) EXCLUDES(mutex_) {
+    const auto before = worked_at_.exchange(at, std::memory_order_relaxed);
+    if (before == TimePoint{} || failing_.load(std::memory_order_relaxed)) end_outage(at);
+  }
+  /// A call of the subscriber has failed. `local`: because of a fault on this side.
+  void note_failed(const KeyedLimit& subscriber, bool local, TimePoint at) EXCLUDES(mutex_);
+  /// PoolOutages::has_waited and begun.
+  bool has_waited(Duration age, Duration longest, TimePoint now) const EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    return outages_.has_waited(age, longest, worked_at(), now);
+  }
+  TimePoint begun() const EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    return outages_.begun();
+  }
 
  private:
+  void end_outage(TimePoint at) EXCLUDES(mutex_);
   void forget_unused() REQUIRES(mutex_);
   std::shared_ptr<KeyedLimit> make(std::string_view text) REQUIRES(mutex_);
 
   const std::string pool_;
   std::atomic<TimePoint> worked_at_{TimePoint{}};
+  std::atomic<bool> failing_{false};  // a call has failed since
   mutable Mutex mutex_;
+  PoolOutages outages_ GUARDED_BY(mutex_);
   DownstreamRules rules_ GUARDED_BY(mutex_);
   config::Each each_;  // `by` is constant; the limits are guarded by the mutex
   std::map<std::string, std::shared_ptr<KeyedLimit>, std::less<>> subscribers_ GUARDED_BY(mutex_);

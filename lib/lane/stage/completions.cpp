@@ -69,10 +69,21 @@ void Completions::apply_early(const pool::Overdue& overdue) {
   workload_.take_back(batch, first_key, std::move(unbegun));
 }
 
+/// A record that was rejected, or refused because there were too many, shows that its downstream works.
+void Completions::tell_line(const handler::Finished& finished, Line& line, TimePoint now) {
+  if (finished.done > 0) return line.note_worked(now);
+  using handler::Cause;
+  for (const auto& [index, outcome] : finished.failures) {
+    if (outcome.verdict == handler::Verdict::reject || outcome.cause == Cause::throttled) continue;
+    if (outcome.cause == Cause::withheld) continue;
+    return line.note_failed(outcome.cause == Cause::local, now);
+  }
+}
+
 void Completions::apply(handler::Finished& finished, TimePoint now) {
   const auto& range = finished.claim.range;
   auto& batch = batch_of(range);
-  if (batch.route == handler::Route::work && finished.done > 0) batch.line->note_worked(now);
+  if (batch.route == handler::Route::work) tell_line(finished, *batch.line, now);
   if (batch.route == handler::Route::dead_letter) batch.line->attempts().log().letters(finished, now);
   if (batch.route == handler::Route::parked) workload_.note_parked(finished, now);
   const auto attempts = finished.done + finished.failures.size();

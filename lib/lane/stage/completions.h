@@ -40,6 +40,7 @@ class Completions {
   void collect_overdue();
 
  private:
+  static void tell_line(const handler::Finished& finished, Line& line, TimePoint now);
   void apply(handler::Finished& finished, TimePoint now);
   void apply_early(const pool::Overdue& overdue);
   void apply_each(handler::Finished& finished, WorkBatch& batch, TimePoint now);

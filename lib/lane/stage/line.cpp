@@ -30,6 +30,7 @@ void Line::leave_places() {
   if (!subscriber_ || !std::exchange(uses_places_, false)) return;
   for (const auto* asker : {&new_, &failed_}) subscriber_->places.leave(asker->place);
   subscriber_->places.end(std::exchange(running_, 0));
+  subscriber_->note_at_work(std::exchange(at_work_, {}), {});
 }
 
 void Line::note_waiting() {
@@ -42,13 +43,39 @@ std::optional<TimePoint> Line::out_since(TimePoint now) {
   if (downstream().closed())
     out_since_.reset();
   else if (!out_since_)  // other lanes may have seen the outage before
-    out_since_ = std::min(downstream().report(now).out_since.value_or(now), now);
+    out_since_ = std::min(downstream().out_since().value_or(now), now);
   return out_since_;
 }
 
 void Line::note_worked(TimePoint now) {
   worked_at_ = now;
   if (stage_.each != nullptr) stage_.each->note_worked(now);
+}
+
+void Line::note_failed(bool local, TimePoint now) {
+  if (subscriber_) stage_.each->note_failed(*subscriber_, local, now);
+}
+
+/// All lanes of the process share the places: those of this lane may wait for the workers of another one.
+void Line::note_at_work(TimePoint now) {
+  constexpr std::chrono::duration<double> lately = seconds(5);
+  const auto running = std::exchange(counted_, 0);
+  if (!subscriber_) return;
+  const KeyedLimit::AtWork at_work{running_ - std::min(running, running_), running};
+  subscriber_->note_at_work(std::exchange(at_work_, at_work), at_work);
+  const auto before = std::exchange(looked_at_, now);
+  if (backlog_.empty() && downstream().closed()) {
+    looked_at_ = {};
+    kept_since_ = now;
+    return;
+  }
+  const auto all = subscriber_->at_work();
+  const bool by_places = new_.waits_for_place && all.queued <= all.running;
+  const bool kept = !downstream().closed() || rate_waits(now) || retries_full_ || by_places;
+  const auto weight = before == TimePoint{} ? 1.0 : std::min(1.0, (now - before) / lately);
+  kept_share_ += ((kept ? 1.0 : 0.0) - kept_share_) * weight;
+  average_running_ += (running - average_running_) * weight;
+  if (!keeps_back()) kept_since_ = now;
 }
 
 HoldBits Line::blocked_by() {

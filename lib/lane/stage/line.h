@@ -59,10 +59,21 @@ class Line {
   bool asks_new() const { return !downstream().closed() && attempts_.waiting().fresh() == 0; }
   /// Since when the line has seen that the breaker is not closed; nullopt if it is closed.
   std::optional<TimePoint> out_since(TimePoint now);
-  /// Whether no further record may begin because of a limit of the line.
-  bool at_limit(TimePoint now) { return rate_waits(now) || retries_full_ || new_.waits_for_place; }
-  /// A record was answered as done.
+  /// Whether no further record may begin because of the line's own limits, or because the records that hold
+  /// its places wait for workers: then more places would begin nothing sooner.
+  bool at_own_limit(TimePoint now) { return at_limit(now) && keeps_back(); }
+  bool waits_for_workers(TimePoint now) { return at_limit(now) && !keeps_back(); }
+  /// Since when the backlog has waited for the line's own limits or breaker.
+  TimePoint kept_since() const { return kept_since_; }
+  /// Whether half of the lane's workers had records of this line, over the last seconds.
+  bool has_half_of_workers() const { return 2 * average_running_ >= stage_.settings.workers; }
+  /// Workers have so many records of the line.
+  void count_at_work(std::uint32_t records) { counted_ += records; }
+  /// To be called in each tick, when all were counted.
+  void note_at_work(TimePoint now);
+  /// A record was answered as done; calls have failed.
   void note_worked(TimePoint now);
+  void note_failed(bool local, TimePoint now);
   TimePoint worked_at() const { return worked_at_; }
   /// Why no record of the backlog may begin now, without the rate and the pool.
   HoldBits blocked_by();
@@ -127,6 +138,9 @@ class Line {
     bool asks = false;
     bool waits_for_place = false;
   };
+  bool at_limit(TimePoint now) { return rate_waits(now) || retries_full_ || new_.waits_for_place; }
+  /// Whether the line itself kept its backlog waiting for most of the last seconds.
+  bool keeps_back() const { return kept_share_ >= 0.5; }
   std::uint32_t begin(Asker& asker, std::uint32_t wanted, TimePoint now);
   void leave(Asker& asker, TimePoint now);
 
@@ -146,7 +160,13 @@ class Line {
   std::uint32_t reserved_ = 0;  // of the subscriber's places, by begin()
   std::uint32_t running_ = 0;   // the same, with the records in the pool
   std::uint32_t leaving_ = 0;
-  KeyedLimit::Waiting noted_;  // by note_waiting()
+  KeyedLimit::Waiting noted_;   // by note_waiting()
+  KeyedLimit::AtWork at_work_;  // by note_at_work(), which keeps the next five
+  std::uint32_t counted_ = 0;
+  TimePoint looked_at_{};  // zero while nothing waits
+  double kept_share_ = 1;
+  double average_running_ = 0;
+  TimePoint kept_since_{};
 };
 
 }  // namespace laneway::lane

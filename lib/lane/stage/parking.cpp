@@ -16,6 +16,9 @@ constexpr std::size_t largest_parked = 900'000;
 /// that these could go on, come later.
 constexpr Duration recently = seconds(60);
 
+/// So long at most, a subscriber that works again takes what has waited for it, whatever its age.
+constexpr Duration first_again = std::chrono::hours(1);
+
 /// Whether nothing about the record itself keeps it in its lane.
 bool can_leave(const handler::Item& item) {
   if (item.failures && (item.failures->undecided || item.failures->stays)) return false;
@@ -102,21 +105,54 @@ std::vector<std::size_t> stages_beside(const std::vector<StageContext>& stages, 
   return beside;
 }
 
-std::vector<handler::Item> Parking::take_leaving(Line& line, const Neighbours& neighbours, bool pool_waits,
+Parking::Kept Parking::kept(Line& line, Pool pool, TimePoint now) {
+  if (line.out_since(now)) return Kept::by_breaker;
+  if (line.backlog().empty()) return Kept::not_at_all;
+  if (line.at_own_limit(now)) return Kept::by_limit;
+  return pool.full || line.waits_for_workers(now) ? Kept::by_pool : Kept::not_at_all;
+}
+
+/// After which time records of the line are given up; zero: never.
+Duration Parking::longest_wait(Kept kept) const {
+  const bool may_end = stage_.each != nullptr && lane_.forward != nullptr && kept != Kept::by_pool;
+  return may_end ? stage_.settings.each.longest_wait : Duration::zero();
+}
+
+/// Whether the line has been out, or at its limit, for so long that there is no sense in trying old records:
+/// what is out for a moment is tried first, and what works again takes what has waited meanwhile.
+bool Parking::old_ones_end(Line& line, Kept kept, TimePoint now) const {
+  const auto longest = longest_wait(kept);
+  if (longest == Duration::zero()) return false;
+  if (kept == Kept::by_breaker) return now - *line.out_since(now) >= std::min(longest, PoolOutages::proof);
+  const auto works_since = std::max(line.downstream().back_since(), stage_.each->begun());
+  return now - works_since >= std::min<Duration>(longest, first_again);
+}
+
+Parking::Situation Parking::situation(Line& line, const Beside& beside, Kept kept, Pool pool,
+                                      TimePoint now) const {
+  const auto out_since = line.out_since(now);
+  // Half of the lane's room is for the lines that have to wait.
+  const auto lines = 2 * std::max<std::uint64_t>(beside.all.with_backlog(), 1);
+  // If the pool is busy with many lines, no other line would get more of it.
+  const bool busy = kept == Kept::by_pool && pool.busy && !line.has_half_of_workers();
+  return {.kept = kept,
+          .out_for_long =
+              out_since && now - *out_since >= lane_.lanes.park_after && line.attempts().waiting().size() > 0,
+          .longest_wait = longest_wait(kept),
+          .old_ones_end = old_ones_end(line, kept, now),
+          .others = others_of(line, busy ? beside.other_stages : beside.all),
+          .share_records = lane_.lanes.max_incomplete / lines,
+          .share_bytes = lane_.memory.lane_bytes / lines,
+          .now = now};
+}
+
+std::vector<handler::Item> Parking::take_leaving(Line& line, const Beside& beside, Pool pool,
                                                  LeavingRoom room, TimePoint now) const {
   std::vector<handler::Item> leaving;
-  const auto out_since = line.out_since(now);
-  if (!out_since && (line.backlog().empty() || !(pool_waits || line.at_limit(now)))) return leaving;
+  const auto kept = Parking::kept(line, pool, now);
+  if (kept == Kept::not_at_all) return leaving;
+  const auto at = situation(line, beside, kept, pool, now);
   auto& attempts = line.attempts();
-  // Half of the lane's room is for the lines that have to wait.
-  const auto lines = 2 * std::max<std::uint64_t>(neighbours.with_backlog(), 1);
-  const Situation at{.out = out_since.has_value(),
-                     .out_for_long = out_since && now - *out_since >= lane_.lanes.park_after &&
-                                     attempts.waiting().size() > 0,
-                     .others = others_of(line, neighbours),
-                     .share_records = lane_.lanes.max_incomplete / lines,
-                     .share_bytes = lane_.memory.lane_bytes / lines,
-                     .now = now};
   const auto take = [&](handler::Item item, bool ends) {
     room.take(origin_of(item).size());
     if (ends)
@@ -128,7 +164,7 @@ std::vector<handler::Item> Parking::take_leaving(Line& line, const Neighbours& n
   std::size_t stay = 0;  // which leave the way to those behind them
   while (stay < line.backlog().size() && !room.none()) {
     const auto& next = line.backlog()[stay];
-    const bool ends = this->ends(next, at);
+    const bool ends = this->ends(line, next, at);
     if (ends || leaves(line, next, true, at))
       take(line.pop(stay), ends);
     else if (can_leave(next))
@@ -137,12 +173,12 @@ std::vector<handler::Item> Parking::take_leaving(Line& line, const Neighbours& n
       ++stay;
   }
   const auto goes = [&](const handler::Item& item) {
-    return ends(item, at) || leaves(line, item, false, at);
+    return ends(line, item, at) || leaves(line, item, false, at);
   };
-  while (at.out && !room.none()) {
+  while (at.out() && !room.none()) {
     auto item = attempts.take_waiting(goes);
     if (!item) break;
-    const bool ends = this->ends(*item, at);
+    const bool ends = this->ends(line, *item, at);
     take(std::move(*item), ends);
   }
   return leaving;
@@ -186,18 +222,13 @@ Neighbours::Others Parking::others_of(const Line& line, const Neighbours& neighb
   return others;
 }
 
-bool Parking::ends(const handler::Item& item, const Situation& at) const {
-  if (stage_.each == nullptr || lane_.forward == nullptr || item.arrived > at.now) return false;
-  const auto longest = stage_.settings.each.longest_wait;
-  if (longest == Duration::zero()) return false;
-  auto age = at.now - item.arrived;
-  // A record that comes back to a subscriber that works again gets its turn there first.
-  if (parked_before(item) && (at.out || age >= lane_.lanes.park_after))
+bool Parking::ends(const Line& line, const handler::Item& item, const Situation& at) const {
+  if (at.longest_wait == Duration::zero() || item.arrived > at.now) return false;
+  auto age = at.now - std::max(item.arrived, line.kept_since());
+  // A record that comes back gets its turn first.
+  if (parked_before(item) && at.old_ones_end && (at.out() || age >= lane_.lanes.park_after))
     age = std::max<Duration>(age, milliseconds(wall_clock_ms() - item.failures->waiting_since_ms));
-  // Another subscriber has worked since: not everything is out. A record may be older than the machine's
-  // clock.
-  const auto worked = stage_.each->worked_at();
-  return age >= longest && worked != TimePoint{} && worked >= at.now - age;
+  return age >= at.longest_wait && stage_.each->has_waited(age, at.longest_wait, at.now);
 }
 
 /// Whether others may go on while the record's line is out: they have worked since the record came or, before
@@ -224,10 +255,10 @@ bool Parking::leaves(const Line& line, const handler::Item& item, bool in_backlo
   const bool fills =
       far_behind ||
       (in_backlog && (line.backlog().size() > at.share_records || line.bytes() > at.share_bytes));
-  if (!(at.out ? parked_before(item) || others_may(item, at.others, fills) : others_could(item, at.others)))
+  if (!(at.out() ? parked_before(item) || others_may(item, at.others, fills) : others_could(item, at.others)))
     return false;
   if (at.now - item.arrived >= lane_.lanes.park_after || far_behind) return true;
-  return in_backlog && at.out && ((at.out_for_long && !parked_before(item)) || fills);
+  return in_backlog && at.out() && ((at.out_for_long && !parked_before(item)) || fills);
 }
 
 }  // namespace laneway::lane

@@ -2,14 +2,14 @@
 // has one committed offset, so what waits for long in a lane stops what shares the lane with it.
 //
 // A record leaves that waits for a line which is out (its breaker is not closed), or which has reached a
-// limit of its own, while another line works:
+// limit of its own, while another line works; or for a pool whose workers are used up, while a line of
+// another pool works:
 // - after lanes.park_after; at once if the line has been out for so long and another record waits to be its
 //   next probe; and earlier if the line uses more than its share of the lane's room. It is parked in a retry
 //   topic.
-// - after each.longest_wait: it is given up.
+// - after each.longest_wait: it is given up, unless it waits for workers (shared/pool_outages.h).
 // A record that was parked before is given up instead if an operator has ordered it (shared/parked_orders.h).
-// A record whose whole pool is busy waits for no limit of its line, and stays. If no other line works,
-// nothing leaves: then the downstream of all is out, and the lane holds.
+// If no other line works, nothing leaves: then the downstream of all is out, and the lane holds.
 //
 // Pure: the time is given in. Threads: the loop's.
 #pragma once
@@ -71,10 +71,19 @@ class Parking {
   Parking(const LaneContext& lane, const StageContext& stage, const Ledger& ledger)
       : lane_(lane), stage_(stage), ledger_(ledger) {}
 
-  /// Takes the records out of the line that leave now, each with the route to its topic. `pool_waits`: the
-  /// pool or the stage after it takes no more records of the line.
-  std::vector<handler::Item> take_leaving(Line& line, const Neighbours& neighbours, bool pool_waits,
-                                          LeavingRoom room, TimePoint now) const;
+  /// The lines that can go on while one of the stage waits.
+  struct Beside {
+    Neighbours all;           ///< for a limit of its own
+    Neighbours other_stages;  ///< for the workers of its pool
+  };
+  /// The pool of the stage, in this lane.
+  struct Pool {
+    bool full;  ///< the pool, or the stage after it, takes no more records
+    bool busy;  ///< records are queued
+  };
+  /// Takes the records out of the line that leave now, each with the route to its topic.
+  std::vector<handler::Item> take_leaving(Line& line, const Beside& beside, Pool pool, LeavingRoom room,
+                                          TimePoint now) const;
   /// If an operator gives up records such as this one, which was parked: the record is to leave for the
   /// dead-letter topic. Otherwise returns false.
   bool give_up(Line& line, handler::Item& item, TimePoint now) const;
@@ -83,20 +92,29 @@ class Parking {
   std::vector<handler::Item> take_ordered(Line& line, TimePoint now) const;
 
  private:
+  /// What keeps the records of a line from beginning.
+  enum class Kept : std::uint8_t { not_at_all, by_breaker, by_limit, by_pool };
   struct Situation {
-    bool out;
-    bool out_for_long;  // and another record is the next probe
+    Kept kept;
+    bool out() const { return kept == Kept::by_breaker; }
+    bool out_for_long;      // and another record is the next probe
+    Duration longest_wait;  // zero: nothing is given up
+    bool old_ones_end;      // those that have been parked for too long
     Neighbours::Others others;
     std::uint64_t share_records;
     std::uint64_t share_bytes;
     TimePoint now;
   };
 
+  static Kept kept(Line& line, Pool pool, TimePoint now);
+  Situation situation(Line& line, const Beside& beside, Kept kept, Pool pool, TimePoint now) const;
+  Duration longest_wait(Kept kept) const;
+  bool old_ones_end(Line& line, Kept kept, TimePoint now) const;
   bool is_given_up(const Line& line, const handler::Item& item, TimePoint now) const;
   Neighbours::Others others_of(const Line& line, const Neighbours& neighbours) const;
   static bool others_may(const handler::Item& item, const Neighbours::Others& others, bool fills);
   static bool others_could(const handler::Item& item, const Neighbours::Others& others);
-  bool ends(const handler::Item& item, const Situation& at) const;
+  bool ends(const Line& line, const handler::Item& item, const Situation& at) const;
   bool leaves(const Line& line, const handler::Item& item, bool in_backlog, const Situation& at) const;
 
   const LaneContext& lane_;

@@ -206,11 +206,13 @@ void Stage::tick(TimePoint now) {
   for (const auto& work : works_) {
     work->workload.tick(now);
     work->completions.collect_overdue();
+    if (context_.each != nullptr && work->workload.has_workers()) work->workload.count_at_work();
   }
   if (finishes_until_) give_back_late(*finishes_until_ - now, now);
   for (const auto& line : lines_) {
     line->attempts().tick(now);
     if (line->backlog().empty()) line->leave_new(now);
+    line->note_at_work(now);
   }
   note_waiting();
 }
@@ -240,14 +242,13 @@ bool Stage::write_again(Line& line, TimePoint now) const {
   return any;
 }
 
-void Stage::let_leave(const Neighbours& neighbours, TimePoint now) {
+void Stage::let_leave(const Parking::Beside& beside, TimePoint now) {
   if (members_.gate.careful() || workload().drains()) return;
-  // Of a pool with subscribers, each waits for its own limits; what all wait for is no reason to leave.
-  const bool full =
-      context_.each == nullptr && (workload().next() != nullptr || (next_ != nullptr && next_->crowded()));
+  const bool full = workload().next() != nullptr || (next_ != nullptr && next_->crowded());
+  const Parking::Pool pool{full, full || workload().pool().snapshot().queued > 0};
   for (const auto& line : lines_) {
     const auto before = line->backlog().size();
-    auto leaving = parking_.take_leaving(*line, neighbours, full, room_to_leave(), now);
+    auto leaving = parking_.take_leaving(*line, beside, pool, room_to_leave(), now);
     waiting_.set(waiting_.get() - (before - line->backlog().size()));
     for (auto& item : leaving) run_alone(std::move(item), *line);
   }

@@ -176,6 +176,10 @@ class Workload {
         if (batch.items[i].seen_state() == handler::ItemState::unanswered) look(batch.items[i]);
     }
   }
+  /// Tells the lines how many of their records workers have.
+  void count_at_work() const {
+    for (const auto& range : pool_->in_flight()) batch_of(range).line->count_at_work(range.count());
+  }
   /// Looks at every record in the batches that no worker has answered, and says whether the record is queued
   /// or running. The same fields may be read.
   template <class Look>

@@ -83,3 +83,34 @@ TEST_CASE_METHOD(SendingPool, "further texts share a subscriber while too many a
   kept.clear();
   CHECK(subscribers.find("one too many") != first);  // there is room again
 }
+
+TEST_CASE_METHOD(SendingPool, "nothing has waited for long enough while calls of those that worked fail") {
+  const auto acme = subscribers.find("acme"), initech = subscribers.find("initech");
+  constexpr Duration longest = seconds(10);
+  subscribers.note_worked(called_at);
+  auto now = called_at + longest;
+  const auto has_waited = [&] { return subscribers.has_waited(longest, longest, now); };
+  REQUIRE(has_waited());
+  SECTION("one whose breaker opens") {
+    open_breaker_of(*acme);
+    subscribers.note_failed(*acme, false, now);
+  }
+  SECTION("two of them") {
+    subscribers.note_failed(*acme, false, now);
+    CHECK(has_waited());
+    subscribers.note_failed(*initech, false, now);
+  }
+  SECTION("because of a fault on this side") { subscribers.note_failed(*acme, true, now); }
+  CHECK_FALSE(has_waited());
+  subscribers.note_worked(now);
+  CHECK(has_waited());
+}
+
+TEST_CASE_METHOD(SendingPool, "one that was out before others worked is no sign of an outage of all") {
+  const auto acme = subscribers.find("acme");
+  open_breaker_of(*acme);
+  const auto now = called_at + seconds(20);
+  subscribers.note_worked(now - seconds(10));
+  subscribers.note_failed(*acme, false, now);
+  CHECK(subscribers.has_waited(seconds(10), seconds(10), now));
+}

@@ -10,6 +10,9 @@ using namespace laneway::lane;
 
 namespace {
 
+using std::chrono::hours;
+using std::chrono::minutes;
+
 /// A stage with two subscribers, each of which takes a record a second.
 struct TwoSubscribers : StageSurroundings {
   TwoSubscribers() {
@@ -18,10 +21,13 @@ struct TwoSubscribers : StageSurroundings {
     context.lanes.max_incomplete = 1000;
     context.memory.lane_bytes = 1 << 20;
     stage().settings.each = each;
-    stage().each = &limits;
     step.parks_in = "orders-retry-10s";
+    make_lines();
+  }
+  void make_lines() {
+    stage().each = limits.get();
     for (auto* one : {&acme, &quick})
-      *one = std::make_unique<Line>(context, stage(), limits.find(one == &acme ? "acme" : "quick"),
+      *one = std::make_unique<Line>(context, stage(), limits->find(one == &acme ? "acme" : "quick"),
                                     Attempts::Members{id, ledger, oldest, &step}, [] {});
   }
   void wait(Sequence sequence, std::size_t bytes = 100) {
@@ -31,22 +37,44 @@ struct TwoSubscribers : StageSurroundings {
   /// The rate of acme is used up, and its next record asks for it.
   void reach_limit() {
     while (acme->begin(1, now) > 0) acme->charge(1, 100, now);
-    REQUIRE(acme->at_limit(now));
+    REQUIRE(acme->at_own_limit(now));
   }
-  std::vector<Sequence> leaving(bool pool_waits = false) {
-    Neighbours neighbours;
-    for (const auto* one : {acme.get(), quick.get()}) neighbours.add(*one);
+  std::vector<Sequence> leaving(bool pool_full = false) {
+    Parking::Beside beside;
+    for (const auto* one : {acme.get(), quick.get()}) {
+      beside.all.add(*one);
+      if (one != acme.get() && of_another_pool) beside.other_stages.add(*one);
+    }
     std::vector<Sequence> sequences;
-    for (const auto& item : Parking(context, stage(), ledger)
-                                .take_leaving(*acme, neighbours, pool_waits, {100, room_bytes}, now))
+    for (const auto& item :
+         Parking(context, stage(), ledger)
+             .take_leaving(*acme, beside, {pool_full, pool_full}, {100, room_bytes}, now)) {
       sequences.push_back(item.sequence);
+      route = item.route();
+    }
     return sequences;
+  }
+  /// A record that was parked when the machine's clock began, or before.
+  void wait_again(Sequence sequence, std::int64_t since_ms = 1) {
+    ledger.append(static_cast<std::int64_t>(sequence));
+    auto item = item_of(sequence);
+    item.failures = std::make_unique<handler::FailureHistory>();
+    item.failures->waiting_since_ms = since_ms;
+    acme->wait(std::move(item), now);
+  }
+  void fail(Line& line) {
+    const std::string reason = "refused";
+    line.downstream().failed({.reason = reason}, now);
+    line.note_failed(false, now);
   }
 
   const config::Each each{.by = {config::Selector::Kind::key, ""}, .rate = {1, 0, seconds(1)}};
-  KeyedLimits limits{"send", {.breaker = {.failures = 1, .window = seconds(30), .probe = seconds(5)}}, each};
+  std::unique_ptr<KeyedLimits> limits = std::make_unique<KeyedLimits>(
+      "send", DownstreamRules{.breaker = {.failures = 1, .window = seconds(30), .probe = seconds(5)}}, each);
   delivery::RetryStep step;
   std::uint64_t room_bytes = 1 << 20;
+  bool of_another_pool = false;  ///< quick
+  handler::Route route{};        ///< of the last one that has left
   std::unique_ptr<Line> acme, quick;
 };
 
@@ -66,12 +94,32 @@ TEST_CASE_METHOD(TwoSubscribers,
 }
 
 TEST_CASE_METHOD(TwoSubscribers,
-                 "records leave a pool whose workers are used up while others have nothing to do") {
+                 "records leave a pool whose workers are used up while another pool has nothing to do") {
+  stage().settings.each.longest_wait = seconds(1);
   wait(0);
   now += seconds(10);
   CHECK(leaving(true).empty());  // nobody else has worked: more workers are needed
   quick->note_worked(now);
+  CHECK(leaving(true).empty());  // in the same pool, which is full for all
+  of_another_pool = true;
   CHECK(leaving(false).empty());
+  CHECK(leaving(true) == std::vector<Sequence>{0});
+  CHECK(route == handler::Route::parked);  // longest_wait is for the limits of a subscriber
+}
+
+TEST_CASE_METHOD(TwoSubscribers,
+                 "records of a subscriber that uses up the workers alone leave for the others") {
+  wait(0);
+  const auto pass = [this](std::uint32_t running) {
+    acme->count_at_work(running);
+    acme->note_at_work(now);
+    now += seconds(10);
+    quick->note_worked(now);
+  };
+  pass(0);
+  CHECK(leaving(true).empty());
+  pass(1);
+  pass(1);
   CHECK(leaving(true) == std::vector<Sequence>{0});
 }
 
@@ -114,11 +162,7 @@ TEST_CASE_METHOD(TwoSubscribers, "records that fill a lane leave although those 
 }
 
 TEST_CASE_METHOD(TwoSubscribers, "records that come back to a subscriber at its limit stay for their turn") {
-  ledger.append(0);
-  auto item = item_of(0);
-  item.failures = std::make_unique<handler::FailureHistory>();
-  item.failures->waiting_since_ms = 1;
-  acme->wait(std::move(item), now);
+  wait_again(0);
   reach_limit();
   now += seconds(10);
   reach_limit();
@@ -132,8 +176,7 @@ TEST_CASE_METHOD(TwoSubscribers, "records of a subscriber that is out stay unles
   quick->note_worked(now);
   now += seconds(1);
   wait(0);
-  const std::string reason = "refused";
-  acme->downstream().failed({.reason = reason}, now);
+  fail(*acme);
   now += seconds(10);
   CHECK(leaving().empty());
   quick->note_worked(now);
@@ -143,18 +186,16 @@ TEST_CASE_METHOD(TwoSubscribers, "records of a subscriber that is out stay unles
 TEST_CASE_METHOD(TwoSubscribers, "a failed record behind another probe does not wake its lane all the time") {
   acme->attempts().put_off(item_of(0), now);
   CHECK(acme->next_attempt(now) == now);
-  const std::string reason = "refused";
-  acme->downstream().failed({.reason = reason}, now);
+  fail(*acme);
   CHECK(acme->next_attempt(now) == now + milliseconds(50));
 }
 
 TEST_CASE_METHOD(TwoSubscribers,
                  "a subscriber that is out does not stop those from which nothing has come yet") {
   for (Sequence sequence = 0; sequence < 501; ++sequence) wait(sequence);
-  const std::string reason = "refused";
-  acme->downstream().failed({.reason = reason}, now);
+  fail(*acme);
   CHECK(leaving().size() == 1);  // what is beyond half of the room
-  quick->downstream().failed({.reason = reason}, now);
+  fail(*quick);
   wait(501);
   CHECK(leaving().empty());  // the fault may be on this side
 }
@@ -178,8 +219,7 @@ TEST_CASE_METHOD(TwoSubscribers,
 }
 
 TEST_CASE_METHOD(TwoSubscribers, "a lane that is new knows since when a subscriber has been out") {
-  const std::string reason = "refused";
-  acme->downstream().failed({.reason = reason}, now);
+  fail(*acme);
   now += seconds(10);
   quick->note_worked(now);
   wait(0);
@@ -190,15 +230,11 @@ TEST_CASE_METHOD(TwoSubscribers, "a lane that is new knows since when a subscrib
 
 TEST_CASE_METHOD(TwoSubscribers,
                  "a record that comes back waits for the next probes before it is parked again") {
-  const std::string reason = "refused";
-  acme->downstream().failed({.reason = reason}, now);
+  fail(*acme);
   now += seconds(60);
   wait(0);
   acme->attempts().put_off(acme->pop(), now);  // the next probe
-  auto item = item_of(1);
-  item.failures = std::make_unique<handler::FailureHistory>();
-  item.failures->waiting_since_ms = 1;
-  acme->wait(std::move(item), now);
+  wait_again(1);
   now += seconds(9);
   CHECK(leaving().empty());
   now += seconds(1);
@@ -206,17 +242,97 @@ TEST_CASE_METHOD(TwoSubscribers,
 }
 
 TEST_CASE_METHOD(TwoSubscribers,
-                 "a record that is older than the clock of the machine does not end before anybody works") {
-  stage().settings.each.longest_wait = std::chrono::hours(1);
-  now = TimePoint{} + std::chrono::minutes(5);
-  const std::string reason = "refused";
-  acme->downstream().failed({.reason = reason}, now);
-  ledger.append(0);
-  auto item = item_of(0);
-  item.failures = std::make_unique<handler::FailureHistory>();
-  item.failures->waiting_since_ms = wall_clock_ms() - 2 * 3'600'000;
-  acme->wait(std::move(item), now);
+                 "a record that is older than the clock of the machine does not end before others work") {
+  stage().settings.each.longest_wait = hours(1);
+  now = TimePoint{} + minutes(5);
+  fail(*acme);
+  wait_again(0, wall_clock_ms() - 2 * 3'600'000);
   CHECK(leaving().empty());
   quick->note_worked(now);
+  now += seconds(9);
+  CHECK(leaving().empty());
+  now += PoolOutages::proof - seconds(9);
+  quick->note_worked(now);
   CHECK(leaving() == std::vector<Sequence>{0});
+  CHECK(route == handler::Route::dead_letter);
+}
+
+TEST_CASE_METHOD(TwoSubscribers, "old records of a subscriber that is out for a moment are tried first") {
+  stage().settings.each.longest_wait = hours(24);
+  quick->note_worked(now);
+  now += hours(2);
+  fail(*acme);
+  const auto pass = [this](Duration time) {
+    now += time;
+    quick->note_worked(now);
+  };
+  pass(seconds(1));
+  wait_again(0);
+  pass(PoolOutages::proof - seconds(2));
+  REQUIRE(leaving() == std::vector<Sequence>{0});
+  CHECK(route == handler::Route::parked);
+  pass(seconds(1));
+  wait_again(1);
+  CHECK(leaving() == std::vector<Sequence>{1});
+  CHECK(route == handler::Route::dead_letter);
+}
+
+TEST_CASE_METHOD(TwoSubscribers, "a subscriber that works again has an hour for what has waited") {
+  stage().settings.each.longest_wait = hours(24);
+  quick->note_worked(now);
+  now += hours(2);
+  SECTION("after an outage") {
+    fail(*acme);
+    now += hours(1);
+    acme->downstream().change({.breaker = {.failures = 0}}, now);  // closes the breaker
+    REQUIRE(acme->downstream().closed());
+  }
+  SECTION("after a start") {
+    acme.reset();
+    quick.reset();
+    limits = std::make_unique<KeyedLimits>("send", DownstreamRules{.breaker = {.failures = 0}}, each);
+    make_lines();
+    quick->note_worked(now);
+  }
+  const auto back = now;
+  const auto come_back = [this](Sequence sequence) {
+    wait_again(sequence);
+    now += seconds(10);
+    quick->note_worked(now);
+    reach_limit();
+  };
+  come_back(0);
+  REQUIRE(leaving() == std::vector<Sequence>{0});
+  CHECK(route == handler::Route::parked);
+  now = back + hours(1) - seconds(10);
+  come_back(1);
+  CHECK(leaving() == std::vector<Sequence>{1});
+  CHECK(route == handler::Route::dead_letter);
+}
+
+TEST_CASE_METHOD(TwoSubscribers,
+                 "what has waited for its limit is given up, and not what waited for workers") {
+  stage().settings.each = {.by = each.by, .rate = {}, .workers = 1, .longest_wait = seconds(10)};
+  limits->change({.breaker = {.failures = 0}}, stage().settings.each, now);
+  context.parking = nullptr;
+  wait(0);
+  const bool with_worker = GENERATE(false, true);
+  const auto pass = [&](Duration time, bool with_worker) {
+    for (const auto end = now + time; now < end; now += milliseconds(50)) {
+      quick->note_worked(now);
+      if (with_worker) acme->count_at_work(1);
+      acme->note_at_work(now);
+    }
+  };
+  quick->note_worked(now);
+  REQUIRE(acme->begin(1, now) == 1);
+  acme->entered(1);
+  REQUIRE(acme->begin(1, now) == 0);  // the only place is taken
+  pass(seconds(11), with_worker);
+  CHECK(leaving().size() == (with_worker ? 1 : 0));
+  if (with_worker) return;
+  pass(seconds(9), true);
+  CHECK(leaving().empty());  // its own limit has kept the record for a shorter time
+  pass(seconds(6), true);
+  CHECK(leaving().size() == 1);
 }

@@ -18,7 +18,7 @@ const auto all_subscribers = std::make_shared<const ExampleWorld::Receivers>(Exa
 /// config/examples/webhook-fanout.yaml with ten subscribers, each of which wants every event. 8 events come a
 /// second, as the limit of a subscriber is 10 requests a second.
 struct WebhookExample {
-  explicit WebhookExample(const std::vector<std::string>& sets = {})
+  explicit WebhookExample(const std::vector<std::string>& sets = {}, Duration between = milliseconds(125))
       : world(
             example("webhook-fanout", sets), {{"fan", fan}, {"send", send}},
             [](std::int64_t) {
@@ -26,7 +26,7 @@ struct WebhookExample {
               event.value = std::string(1000, 'x');
               return ExampleWorld::Event{std::move(event), all_subscribers};
             },
-            milliseconds(125)) {}
+            between) {}
 
   static Outcome fan(const handler::Attempt&) {
     handler::Parts parts;
@@ -35,7 +35,7 @@ struct WebhookExample {
   }
   InstantHandler::Answer send = [this](const handler::Attempt& attempt) {
     const std::string part(attempt.part);
-    if (world.out == part) return Outcome::unavailable("HTTP 503");
+    if (world.all_are_out || world.out == part) return Outcome::unavailable("HTTP 503");
     world.arrived(part, attempt);
     return Outcome::done();
   };
@@ -168,14 +168,14 @@ TEST_CASE("webhook-fanout: what waits at the quiet end of a stream ends in time"
   const auto out_at = world.now;
   world.out = "legacy";
   world.pass(minutes(3));
-  const auto missed = world.written_between(out_at, world.now + seconds(1));
+  const auto missed = [&] { return world.written_between(out_at, world.now + seconds(1)); };
   const auto letters = [&] { return world.letters["legacy"].all(); };
 
   SECTION("while the process lives") {
     world.pass(minutes(6), false);
     CHECK(letters() == 0);
     world.pass(minutes(15), false);
-    CHECK(letters() == missed);
+    CHECK(letters() == missed());
   }
   SECTION("after a restart, when others have worked: the time before counts") {
     world.pass(minutes(1), false);
@@ -183,11 +183,35 @@ TEST_CASE("webhook-fanout: what waits at the quiet end of a stream ends in time"
     world.pass(minutes(40), false);  // nobody works, so the fault may be on this side
     CHECK(letters() == 0);
     world.pass(seconds(1));
-    world.pass(minutes(11), false);
-    CHECK(letters() == missed);
+    world.pass(minutes(9), false);
+    CHECK(letters() == 0);  // the subscriber is to be tried first
+    world.pass(minutes(12), false);
+    CHECK(letters() == missed());
   }
   world.out.clear();
   world.finish(minutes(30));
+  CHECK(world.wrong(*all_subscribers) == Wrong{0, 0});
+}
+
+TEST_CASE("webhook-fanout: an outage of all that is longer than longest_wait gives up nothing") {
+  WebhookExample test({"pools.send.each.longest_wait=30m"}, milliseconds(500));
+  auto& world = test.world;
+  world.begin();
+  world.pass(minutes(2));
+  world.out = "legacy";
+  world.pass(minutes(3));
+  world.all_are_out = true;
+  world.pass(hours(1));
+  SECTION("while the process lives") {}
+  SECTION("although the process is restarted meanwhile") {
+    world.restart();
+    world.pass(minutes(2));
+  }
+  world.all_are_out = false;
+  SECTION("the one that was out before works again later than the others") { world.pass(minutes(5)); }
+  world.out.clear();
+  world.finish(hours(2));
+  CHECK(world.letters.empty());
   CHECK(world.wrong(*all_subscribers) == Wrong{0, 0});
 }
 
