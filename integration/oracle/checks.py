@@ -178,6 +178,8 @@ def ordered_line(partition, attempts):
             what = f"ran after {before.offset}"
         elif before.assignment == after.assignment and after.offset > before.offset and not before.succeeded:
             what = f"ran although {before.offset} before it had ended with {before.outcome}"
+        elif after.offset > before.offset and before.outcome in TO_RETRY_TOPICS:
+            what = f"ran although {before.offset} before it waits in a retry topic"
         if what:
             yield Violation("ordered", place(partition, after.offset), what)
 

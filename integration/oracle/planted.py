@@ -21,7 +21,7 @@ BUGS = ["commit the highest polled offset", "clamp backwards delivery", "skip th
         "change a dead letter", "write a dead letter with its old timestamp", "attempt lost on restart",
         "count the outage as attempts", "breaker that commits", "park without an acknowledged write",
         "complete what was not parked", "park a sub-job and run it, too", "write a parked record twice", "use up attempts while parked",
-        "finish a record whose sub-job waits"]
+        "finish a record whose sub-job waits", "park although records keep an order"]
 
 
 class World:
@@ -57,7 +57,7 @@ class World:
         return self.copies[place][offset][0] if place[0] == RETRY else offset
 
     def is_parked(self, offset):
-        return offset % 41 == 17 and self.order == "none"
+        return offset % 41 == 17 and (self.order == "none" or self.bug == "park although records keep an order")
 
     def is_split(self, offset):
         return offset % 43 == 19 and self.order == "none"
@@ -67,7 +67,8 @@ class World:
         if place[0] == RETRY:
             origin = self.origin(place, offset)
             times = sum(copy[0] == origin for copy in self.copies[place][:offset])
-            return ["parked"] if self.is_parked(origin) and times < origin % 2 else ["retry", "success"]
+            again = self.order == "none" and self.is_parked(origin) and times < origin % 2
+            return ["parked"] if again else ["retry", "success"]
         if self.is_parked(offset):
             return ["parked"]
         if offset % 31 == 9:
@@ -165,7 +166,7 @@ class World:
             if self.bug == "lose one" and (place, offset) == ((TOPIC, 2), 77):
                 continue
             worker = workers.index(min(workers))
-            line = self.line(offset)
+            line = self.line(self.origin(place, offset))
             begin = max(workers[worker], start if self.bug == "break key order" else lines[line])
             if place[0] == RETRY:
                 begin = max(begin, self.copies[place][offset][2] + RETRY_DELAY)
