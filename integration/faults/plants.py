@@ -1,12 +1,13 @@
 """Breaches that are planted into the facts of a real run: what the judge misses there, it would miss of the service, too.
 
-A plant takes facts that it may change and returns the rule that has to report it.
+A plant takes facts that it may change and returns the rule that has to report it; None if these facts have no place for the breach.
 """
 import copy
 from dataclasses import replace
 
 import judge
-from judge import Case
+from facts import Parked
+from judge import COMMIT_HAS_ALL, UNSEEN, Case, parked_requests
 from ownership import MS, SECOND
 
 
@@ -121,14 +122,67 @@ def end_a_member(facts):
     return "members_live"
 
 
+def park_in_order(facts):
+    """A record of a group that keeps an order waits in a retry topic."""
+    first = facts.acknowledged[0]
+    facts.ordered = True
+    facts.parked[(*first.partition, first.offset)] = Parked(first.number, first.time)
+    return "nothing_is_parked_in_order"
+
+
+def done_when_parked(facts):
+    """A request that did a parked record from its retry topic, as far as possible from the ends of members and from rebalances, and
+    its distance from these (ns); (None, 0) if there is no such request."""
+    times = [generation.time * MS for generation in facts.generations]
+    times += [time for life in facts.lives.values() for time in (life.killed, *(stop for stop, _ in life.stops)) if time]
+    given_up = set(facts.letters)
+    found = [(min((abs(request.ended - time) for time in times), default=0), request) for request in facts.other_requests
+             if request.done and (*request.partition, request.offset) in facts.parked.keys() - given_up]
+    distance, request = max(found, default=(0, None), key=lambda one: one[0])
+    return request, distance
+
+
+def forget_a_parked_record(facts):
+    """It never comes back from its retry topic, and is no dead letter."""
+    lost, _ = done_when_parked(facts)
+    if lost is None:
+        return None
+    facts.requests, facts.other_requests = (
+        [request for request in requests if (request.partition, request.offset) != (lost.partition, lost.offset)]
+        for requests in (facts.requests, facts.other_requests))
+    return "parked_is_done_once"
+
+
+def repeat_a_parked_record(facts):
+    """It is in its retry topic twice, and both are done."""
+    first, distance = done_when_parked(facts)
+    if distance <= COMMIT_HAS_ALL + SECOND:  # a fault may repeat the record
+        return None
+    facts.other_requests.append(first._replace(begun=first.ended + MS, ended=first.ended + 2 * MS))
+    return "parked_is_done_once"
+
+
+def use_up_attempts_while_parked(facts):
+    """A record comes back with one attempt more than there were requests for it."""
+    first, _ = done_when_parked(facts)
+    if first is None or any(fault.kind in UNSEEN for fault in facts.faults):
+        return None
+    before = parked_requests(Case(facts))[(*first.partition, first.offset)].index(first)
+    facts.other_requests.remove(first)
+    facts.other_requests.append(first._replace(attempt=before + 2))
+    return "parked_keeps_its_attempts"
+
+
 PLANTS = (drop_a_done_record, commit_early, map_early, commit_backward, repeat_a_record, repeat_what_is_committed, invert_two,
-          work_at_another, write_a_dead_letter, rest, leave_the_end_uncommitted, end_a_member)
+          work_at_another, write_a_dead_letter, rest, leave_the_end_uncommitted, end_a_member, park_in_order)
+# For facts with parked records.
+PARKED_PLANTS = (forget_a_parked_record, repeat_a_parked_record, use_up_attempts_while_parked, park_in_order)
 
 
 def copied(facts):
     """Its entries are never changed, but for those of lives."""
     return replace(facts, requests=list(facts.requests), commits=list(facts.commits), letters=list(facts.letters),
-                   lives=copy.deepcopy(facts.lives))
+                   other_requests=list(facts.other_requests), parked=dict(facts.parked), lives=copy.deepcopy(facts.lives))
 
 
 def reported(rule, facts):
@@ -136,12 +190,12 @@ def reported(rule, facts):
     return sum(1 for _ in getattr(judge, rule)(judge.Case(facts)))
 
 
-def unseen(facts):
+def unseen(facts, plants=PLANTS):
     """The names of the plants that the judge does not report beside what it reports of the facts as they are."""
     missed = []
-    for plant in PLANTS:
+    for plant in plants:
         changed = copied(facts)
         rule = plant(changed)
-        if reported(rule, changed) <= reported(rule, facts):
+        if rule and reported(rule, changed) <= reported(rule, facts):
             missed.append(plant.__name__)
     return missed

@@ -21,6 +21,7 @@ from downstream import Downstream, is_poison  # noqa: E402
 from harness import KAFKA_TOOL, PLUGINS, Failed, die_with_parent, expect, merged, wait_until  # noqa: E402
 
 import drawn  # noqa: E402
+import plants  # noqa: E402
 from acts import Acts  # noqa: E402
 from anew import Anew  # noqa: E402
 from facts import Facts, Fault  # noqa: E402
@@ -172,6 +173,9 @@ class Trial:
         self.tracks.shutdown()
         self.gather()
         breaches, self.counts = judge(self.facts)
+        if self.facts.parked:
+            found += [f"BREACH of the judge: it does not see what was planted: {plant}"
+                      for plant in plants.unseen(self.facts, plants.PARKED_PLANTS)]
         return found + [f"BREACH of {rule}: " + "\n    ".join(sentences) for rule, sentences in breaches.items()]
 
     def settle(self):

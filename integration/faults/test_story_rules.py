@@ -2,6 +2,7 @@
 """What the judge asks of random stories besides: each planted breach is reported by the rule that is meant for it."""
 import unittest
 
+import plants
 from facts import Acknowledged, Fault, Life, Parked, Request
 from judge import judge
 from planted import PARTITIONS, World, ns
@@ -97,6 +98,20 @@ class Stories(unittest.TestCase):
         self.park()
         self.facts.ordered = True
         self.reported_by("nothing_is_parked_in_order")
+
+    def test_each_plant_for_a_real_run_that_parked_is_seen(self):
+        self.park(500)
+        self.assertTrue(all(plant(plants.copied(self.facts)) for plant in plants.PARKED_PLANTS))
+        self.assertEqual([], plants.unseen(self.facts, plants.PARKED_PLANTS))
+
+    def test_plants_that_have_no_place_in_a_real_run_are_left_out(self):
+        self.park(500)
+        again = self.facts.other_requests[-1]
+        self.facts.lives["d"] = Life(ns(0), killed=again.ended + ns(0.5))
+        self.facts.faults.append(Fault("refuse", "", ns(1), ns(2)))
+        self.assertEqual([plants.forget_a_parked_record, plants.park_in_order],
+                         [plant for plant in plants.PARKED_PLANTS if plant(plants.copied(self.facts))])
+        self.assertEqual([], plants.unseen(self.facts, plants.PARKED_PLANTS))
 
     def test_a_member_that_ends_without_the_right_to_begin(self):
         self.facts.lives["d"] = Life(ns(29), exited=ns(30), code=69)
