@@ -17,37 +17,42 @@ using config::counted;
 using config::PoolSettings;
 
 constexpr std::uint64_t record_bytes = 1024;
-/// For a pool without a rate of its own.
+/// Of a partition, where no setting limits how many records a second come.
 constexpr std::uint64_t assumed_rate = 100;
 
 /// A duration to read: whole seconds, or milliseconds below one second.
-std::string after(std::uint64_t records, std::uint64_t rate) {
-  const auto ms = milliseconds(records * 1000 / rate);
+std::string text_of(Duration time) {
+  const auto ms = std::chrono::floor<milliseconds>(time);
   return config::print_duration(ms < seconds(1) ? ms : std::chrono::floor<seconds>(ms));
 }
 
-/// A subscriber, or the pool itself, in a partition with room for so many records.
-std::string of_pool(const Config& config, const PoolSettings& pool, std::uint64_t room) {
+Duration time_of(std::uint64_t records, std::uint64_t rate) { return milliseconds(records * 1000 / rate); }
+
+/// The room of the lane counts all of its records, so it does not matter how many are for the one that is
+/// out.
+std::string of_pool(const Config& config, const PoolSettings& pool, const WhenOut& out) {
   const auto& each = pool.each;
   const bool subscribers = each.by.enabled();
-  const auto limit = subscribers ? each.rate.records : pool.rate.records;
-  const auto rate = limit > 0 ? limit : assumed_rate;
-  auto text = (pool.named() ? "    " + pool.name + ": " : "    ") + "if " +
-              (subscribers ? "a subscriber" : "the pool") + " is out, and " + counted(rate, "record") +
-              "/s come for it, ";
-  if (!parks(config)) return text + "the room is used up in " + after(room, rate) + '\n';
-  const auto park_after_ms =
-      static_cast<std::uint64_t>(duration_cast<milliseconds>(config.lanes.park_after).count());
-  const auto waiting = rate * park_after_ms / 1000;
-  text += waiting <= room / 2
-              ? counted(waiting, "record") + " of it wait when the first one leaves"
-              : "half of the room is used up after " + after(room / 2, rate) + ", and its records leave then";
-  if (subscribers && each.longest_wait > Duration::zero())
-    text +=
-        "; up to " + counted(rate * static_cast<std::uint64_t>(each.longest_wait / seconds(1)), "record") +
-        " of it wait in the retry topics before the first one becomes a dead letter (each.longest_wait: " +
-        config::print_duration(each.longest_wait) + ")";
-  return text + '\n';
+  auto text = (pool.named() ? "    " + pool.name + ": " : "    ") + "if " + counted(out.rate, "record") +
+              "/s of the partition come (" + (out.assumed ? "assumed" : "lanes.rate") + "), and " +
+              (subscribers ? "a subscriber" : "the pool") + " is out, " +
+              (parks(config) ? "its first record leaves" : "the partition stops") + " after " +
+              text_of(out.after) + ", when " + counted(out.records, "record") +
+              " have come since, whoever they are for";
+  if (out.memory_after < out.after)
+    text += (parks(config) && out.memory_stops ? "; from " : ", or after ") + text_of(out.memory_after) +
+            (parks(config) && out.memory_stops ? " on the partition stops until then" : "") +
+            ", if all are of " + config::print_size(record_bytes) + " and for " +
+            (subscribers ? "that subscriber" : "that pool");
+  if (!parks(config) || !subscribers || each.longest_wait == Duration::zero()) return text + '\n';
+  const auto longest = config::print_duration(each.longest_wait);
+  if (each.rate.records == 0)
+    return text + "; what has waited for " + longest + " becomes a dead letter (each.longest_wait)\n";
+  const auto in_that_time = each.rate.records * static_cast<std::uint64_t>(each.longest_wait / seconds(1));
+  return text + "; of a subscriber with " + counted(each.rate.records, "record") +
+         "/s in all partitions (each.rate), up to " + counted(in_that_time, "record") +
+         " wait in the retry topics before the first one becomes a dead letter (each.longest_wait: " +
+         longest + ")\n";
 }
 
 std::string rule_of(const Config& config) {
@@ -65,15 +70,37 @@ std::string rule_of(const Config& config) {
 
 }  // namespace
 
+WhenOut when_out(const Config& config, const PoolSettings& pool, std::uint64_t lane_bytes) {
+  const bool parked = parks(config);
+  const bool split = pool.each.by.kind == config::Selector::Kind::part;
+  // Half of the room is for what waits, and the other half for the others.
+  const std::uint64_t part = parked ? 2 : 1;
+  WhenOut out{};
+  out.assumed = config.lanes.rate.records == 0;
+  out.rate = out.assumed ? assumed_rate : config.lanes.rate.records;
+  out.records = config.lanes.max_incomplete / part;
+  out.after = time_of(out.records, out.rate);
+  if (parked && config.lanes.park_after < out.after) {
+    out.after = config.lanes.park_after;
+    out.records = out.rate * static_cast<std::uint64_t>(out.after / milliseconds(1)) / 1000;
+  }
+  // A sub-job shares the value of its record, which the line of its subscriber does not count.
+  out.memory_stops = !parked || split;
+  const auto memory_of_record = record_bytes + (split ? 2 : 1) * lane::record_overhead;
+  out.memory_after = time_of(lane_bytes / (out.memory_stops ? 1 : 2) / memory_of_record, out.rate);
+  return out;
+}
+
 std::string parking_forecast(const Config& config, std::uint64_t lane_bytes) {
   if (!has_neighbours(config)) return "";
   const auto by_memory = lane_bytes / (record_bytes + lane::record_overhead);
-  const auto room = std::min<std::uint64_t>(by_memory, config.lanes.max_incomplete);
-  auto text = rule_of(config) + "    room of a partition: about " + std::to_string(room) + " records of " +
-              config::print_size(record_bytes) + " (" +
-              (room == by_memory ? "its share of lanes.memory" : "lanes.max_incomplete") + ")\n";
+  auto text = rule_of(config) + "    room of a partition: " + counted(config.lanes.max_incomplete, "record") +
+              " from the oldest unfinished one to the newest, finished ones and those of others too "
+              "(lanes.max_incomplete), and about " +
+              counted(by_memory, "unfinished record") + " of " + config::print_size(record_bytes) +
+              " (its share of lanes.memory)\n";
   for (const auto& pool : stages_of(config))
-    if (has_neighbours(config, pool)) text += of_pool(config, pool, room);
+    if (has_neighbours(config, pool)) text += of_pool(config, pool, when_out(config, pool, lane_bytes));
   return text;
 }
 

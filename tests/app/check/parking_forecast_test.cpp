@@ -29,33 +29,58 @@ struct Webhooks {
 
 }  // namespace
 
-TEST_CASE_METHOD(Webhooks, "the forecast says how many records wait when the first of them is parked") {
+TEST_CASE_METHOD(Webhooks, "the forecast says when the first record leaves, and counts those of others") {
   INFO(said());
-  CHECK(says("room of a partition: about 2000 records of 1KiB (its share of lanes.memory)"));
-  CHECK(says(
-      "send: if a subscriber is out, and 10 records/s come for it, 100 records of it wait when the first "
-      "one leaves\n"));
-  CHECK(says("waits in {topic}-hooks-retry-10s, then {topic}-hooks-retry-1m"));
-  pool().each.longest_wait = std::chrono::hours(24);
   CHECK(
-      says("up to 864000 records of it wait in the retry topics before the first one becomes a dead letter"));
+      says("room of a partition: 10000 records from the oldest unfinished one to the newest, finished ones "
+           "and those of others too (lanes.max_incomplete), and about 2000 unfinished records of 1KiB (its "
+           "share of lanes.memory)"));
+  CHECK(says(
+      "send: if 100 records/s of the partition come (assumed), and a subscriber is out, its first record "
+      "leaves after 10s, when 1000 records have come since, whoever they are for\n"));
+  CHECK(says("waits in {topic}-hooks-retry-10s, then {topic}-hooks-retry-1m"));
+}
+
+TEST_CASE_METHOD(Webhooks, "the forecast says how many records of a subscriber wait in the retry topics") {
+  pool().each.longest_wait = std::chrono::hours(24);
+  INFO(said());
+  CHECK(
+      says("; of a subscriber with 10 records/s in all partitions (each.rate), up to 864000 records wait in "
+           "the retry topics before the first one becomes a dead letter (each.longest_wait: 24h)\n"));
+  pool().each.rate.records = 0;
+  CHECK(says("; what has waited for 24h becomes a dead letter (each.longest_wait)\n"));
 }
 
 TEST_CASE_METHOD(Webhooks,
                  "the forecast says when records leave early, because they would fill the partition") {
-  pool().each.rate.records = 500;
-  INFO(said());
-  CHECK(says("500 records/s come for it, half of the room is used up after 2s, and its records leave then"));
   config.lanes.max_incomplete = 400;
-  CHECK(says("room of a partition: about 400 records of 1KiB (lanes.max_incomplete)"));
-  CHECK(says("half of the room is used up after 400ms"));
+  INFO(said());
+  CHECK(says("leaves after 2s, when 200 records have come since"));
+  config.lanes.rate.records = 1000;
+  CHECK(says("if 1000 records/s of the partition come (lanes.rate), and a subscriber is out"));
+  CHECK(says("leaves after 200ms, when 200 records have come since, whoever they are for\n"));
+}
+
+TEST_CASE_METHOD(Webhooks, "the forecast says when the records of a subscriber alone use the memory up") {
+  config.lanes.rate.records = 200;
+  INFO(said());
+  CHECK(
+      says("after 10s, when 2000 records have come since, whoever they are for, or after 5s, if all are of "
+           "1KiB and for that subscriber\n"));
+  pool().each.by.kind = config::Selector::Kind::part;
+  CHECK(
+      says("whoever they are for; from 7s on the partition stops until then, if all are of 1KiB and for "
+           "that subscriber\n"));
 }
 
 TEST_CASE_METHOD(Webhooks, "without parking, the forecast says when the partition stops") {
   config.lanes.order = config::Order::key;
   INFO(said());
   CHECK(says("parking: none, because with lanes.order: key"));
-  CHECK(says("10 records/s come for it, the room is used up in 200s\n"));
+  CHECK(says(
+      "if 100 records/s of the partition come (assumed), and a subscriber is out, the partition stops "
+      "after 100s, when 10000 records have come since, whoever they are for, or after 20s, if all are of "
+      "1KiB and for that subscriber\n"));
 }
 
 TEST_CASE_METHOD(Webhooks, "a pool without others beside it has no forecast of parking") {

@@ -121,6 +121,13 @@ class ExampleWorld {
     std::cout << "\n";
   }
   std::uint64_t lane_bytes() const { return instance_->context.memory.lane_bytes; }
+  const config::Config& config() const { return config_; }
+  /// Whether a lane takes no records.
+  bool any_held() const {
+    bool held = false;
+    instance_->each_lane([&](const Lane& lane) { held = held || lane.state() != State::running; });
+    return held;
+  }
   std::uint64_t max_waiting() const { return config_.retry.max_waiting; }
 
   /// What the outage cost the others, and the lanes, so far.
