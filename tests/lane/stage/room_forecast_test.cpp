@@ -11,13 +11,13 @@ using handler::Outcome;
 
 namespace {
 
-using Receivers = ExampleWorld::Receivers;
+using ReceiversOfEvent = ExampleWorld::Receivers;
 using Sets = std::vector<std::string>;
 
 /// The world looks once a second whether records have left.
-constexpr Duration tolerance = milliseconds(1100);
+constexpr Duration forecast_tolerance = milliseconds(1100);
 
-constexpr Duration between = Duration(seconds(1)) / (100 * ExampleInstance::partitions);
+constexpr Duration between_assumed = Duration(seconds(1)) / (100 * ExampleInstance::partitions);
 
 kafka::RecordData of_a_kilobyte() {
   kafka::RecordData event;
@@ -36,7 +36,7 @@ struct LegacyIsOut {
               return ExampleWorld::Event{of_a_kilobyte(),
                                          wanted(number / ExampleInstance::partitions) ? both : nobody};
             },
-            between) {
+            between_assumed) {
     world.begin();
     world.pass(seconds(5));
     world.out = "legacy";
@@ -45,9 +45,9 @@ struct LegacyIsOut {
   bool wanted(std::int64_t offset) const { return offset % every == 0; }
 
   const std::int64_t every;
-  const std::shared_ptr<const Receivers> both =
-      std::make_shared<const Receivers>(Receivers{"audit", "legacy"});
-  const std::shared_ptr<const Receivers> nobody = std::make_shared<const Receivers>();
+  const std::shared_ptr<const ReceiversOfEvent> both =
+      std::make_shared<const ReceiversOfEvent>(ReceiversOfEvent{"audit", "legacy"});
+  const std::shared_ptr<const ReceiversOfEvent> nobody = std::make_shared<const ReceiversOfEvent>();
   InstantHandler::Answer fan = [this](const handler::Attempt& attempt) {
     handler::Parts parts;
     if (wanted(attempt.record.offset()))
@@ -73,12 +73,13 @@ struct LowIsOut {
               job.headers.emplace_back("priority", "low");
               return ExampleWorld::Event{std::move(job), low};
             },
-            between) {
+            between_assumed) {
     world.begin();
     world.out = "low";
   }
 
-  const std::shared_ptr<const Receivers> low = std::make_shared<const Receivers>(Receivers{"low"});
+  const std::shared_ptr<const ReceiversOfEvent> low =
+      std::make_shared<const ReceiversOfEvent>(ReceiversOfEvent{"low"});
   InstantHandler::Answer idle = [](const handler::Attempt&) { return Outcome::done(); };
   InstantHandler::Answer refuses = [](const handler::Attempt&) { return Outcome::unavailable("out"); };
   ExampleWorld world;
@@ -94,8 +95,8 @@ void check_happens_after(ExampleWorld& world, Duration forecast, Happened happen
   while (!happened() && world.now - begun < 2 * forecast + seconds(20)) world.pass(milliseconds(100));
   const auto took = world.now - begun;
   INFO(took / milliseconds(1) << " ms, and " << forecast / milliseconds(1) << " ms by the forecast");
-  CHECK(took <= forecast + tolerance);
-  CHECK(took >= forecast - tolerance);
+  CHECK(took <= forecast + forecast_tolerance);
+  CHECK(took >= forecast - forecast_tolerance);
 }
 void check_leaves_after(ExampleWorld& world, Duration forecast) {
   check_happens_after(world, forecast, [&] { return world.seen.parked > 0; });
