@@ -1,8 +1,9 @@
 // Random histories of lanes that park: random pools (random_pools.h), stages, sub-jobs and subscribers, of
 // which any may be out for a while; retry topics that refuse records for a while; stops and kills at any
 // moment. In virtual time, on one thread. After every commit, each record below it is done, or a record of a
-// retry topic that is not committed stands for what is left of it. LANEWAY_SEEDS=10000 runs more histories,
-// LANEWAY_FIRST_SEED=n begins elsewhere.
+// retry topic that is not committed stands for what is left of it. A dead letter was rejected, or it is older
+// than longest_wait and a subscriber of the pool has worked since it came. LANEWAY_SEEDS=10000 runs more
+// histories, LANEWAY_FIRST_SEED=n begins elsewhere.
 #include <map>
 #include <set>
 #include <stdexcept>
@@ -36,7 +37,7 @@ std::string header_of(const kafka::RecordData& record, const std::string& wanted
 /// The downstreams of the pools, and what they have done. The first broken rule is kept.
 class ParkedJudge {
  public:
-  explicit ParkedJudge(const RandomPools& plan) : plan_(plan) {}
+  ParkedJudge(const RandomPools& plan, const TimePoint& now) : plan_(plan), now_(now) {}
 
   Outcome call(int pool, const handler::Attempt& attempt) {
     const auto offset = attempt.record.offset();
@@ -52,11 +53,25 @@ class ParkedJudge {
       ++failed_[offset];
       return Outcome::retry("not yet");
     }
-    if (fate.rejected) return Outcome::reject("never");
+    if (fate.rejected) {
+      rejected_.insert({offset, job.path});
+      return Outcome::reject("never");
+    }
     ++done_[offset][job];
+    worked_[pool] = now_;
     return results_of(fate);
   }
-  void letter(std::int64_t offset, const std::string& part) { ++letters_[offset][part]; }
+  void written(std::int64_t offset) { written_[offset] = now_; }
+  void letter(const handler::Attempt& letter, const std::string& part) {
+    const auto offset = letter.record.offset();
+    ++letters_[offset][part];
+    if (letter.failures->given_up == delivery::DeadLetterReason::rejected)
+      return demand(was_rejected(offset, part), "what is rejected is a dead letter: " + text(offset, part));
+    demand(letter.failures->given_up == delivery::DeadLetterReason::too_old && may_be_too_old(offset),
+           "a dead letter is old, and a subscriber has worked: " + text(offset, part));
+    ++too_old_;
+  }
+  std::size_t too_old() const { return too_old_; }
 
   /// Of a pool, all that it gets or what ends in this letter.
   void set_out(int pool, const std::string& what, bool out) {
@@ -96,6 +111,27 @@ class ParkedJudge {
   const std::string& broken() const { return broken_; }
 
  private:
+  /// After a pool that gathers, a sub-job that came back is a whole record.
+  bool was_rejected(std::int64_t offset, const std::string& part) const {
+    return std::any_of(rejected_.begin(), rejected_.end(), [&](const auto& rejected) {
+      return rejected.first == offset && (covers(part, rejected.second) || covers(rejected.second, part));
+    });
+  }
+  /// Whether a pool in which the record was to run next gives up what is so old.
+  bool may_be_too_old(std::int64_t offset) const {
+    const auto came = written_.at(offset);
+    for (std::size_t pool = 0; pool < plan_.pools.size(); ++pool) {
+      const auto worked = worked_.find(static_cast<int>(pool));
+      const auto longest = plan_.pools[pool].settings.each.longest_wait;
+      if (longest > Duration::zero() && now_ - came >= longest && worked != worked_.end() &&
+          worked->second >= came)
+        return true;
+    }
+    return false;
+  }
+  static std::string text(std::int64_t offset, const std::string& part) {
+    return "record " + std::to_string(offset) + ", sub-job '" + part + "'";
+  }
   static std::string text(std::int64_t offset, const Job& job) {
     return "record " + std::to_string(offset) + " in pool " + std::to_string(job.pool) + ", sub-job '" +
            job.path + "'";
@@ -125,6 +161,11 @@ class ParkedJudge {
   }
 
   const RandomPools& plan_;
+  const TimePoint& now_;
+  std::map<std::int64_t, TimePoint> written_;
+  std::map<int, TimePoint> worked_;  // by pool: when the last record of any subscriber was done
+  std::set<std::pair<std::int64_t, std::string>> rejected_;
+  std::size_t too_old_ = 0;
   std::set<std::pair<int, std::string>> out_;
   std::map<std::pair<std::int64_t, Job>, std::uint32_t> failures_;
   std::map<std::int64_t, std::uint32_t> failed_;
@@ -198,7 +239,7 @@ class PlannedInstance : public ParkingInstance {
 
 class ParkedHistory {
  public:
-  explicit ParkedHistory(std::uint64_t seed) : plan_(seed), judge_(plan_) {
+  explicit ParkedHistory(std::uint64_t seed) : plan_(seed), judge_(plan_, now_) {
     plan_.ordered = false;
     for (auto& [settings, then] : plan_.pools) {
       if (settings.each.by.enabled() && plan_.chance(2)) settings.each.rate = {.records = 1 + plan_.below(3)};
@@ -207,8 +248,11 @@ class ParkedHistory {
     begin();
   }
 
-  /// Returns how many records were parked.
-  std::size_t run() {
+  struct Counts {
+    std::size_t parked = 0;
+    std::size_t too_old = 0;
+  };
+  Counts run() {
     while (written_ < parked_records) step();
     judge_.all_work();
     instance_->brokers_refuse = false;
@@ -224,7 +268,7 @@ class ParkedHistory {
     check();
     std::size_t parked = 0;
     for (const auto& topic : retry_topics()) parked += topics_.log(topic).size();
-    return parked;
+    return {parked, judge_.too_old()};
   }
 
  private:
@@ -252,6 +296,7 @@ class ParkedHistory {
     kafka::RecordData record;
     record.key = RandomPools::key(plan_.entry_of(written_), plan_.below(3));
     topics_.write({"events", 0}, std::move(record));
+    judge_.written(written_);
     ++written_;
   }
   void pass(Duration time) {
@@ -327,7 +372,7 @@ class ParkedHistory {
     std::string part;
     for (const auto& header : letter.record.headers())
       if (header.name == "laneway-part") part = header.value.value_or("");
-    judge_.letter(letter.record.offset(), part);
+    judge_.letter(letter, part);
     return Outcome::done();
   }};
   std::unique_ptr<PlannedInstance> instance_;  // uses the members above
@@ -336,15 +381,18 @@ class ParkedHistory {
 TEST_CASE("every history of lanes that park loses nothing, uses up no attempt and does each job once") {
   const auto first = from_environment("LANEWAY_FIRST_SEED", 1);
   const auto seeds = from_environment("LANEWAY_SEEDS", 100);
-  std::size_t parked = 0;
+  ParkedHistory::Counts all;
   for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
     try {
-      parked += ParkedHistory(seed).run();
+      const auto counts = ParkedHistory(seed).run();
+      all.parked += counts.parked;
+      all.too_old += counts.too_old;
     } catch (const std::exception& broken) {
       FAIL_CHECK("seed " << seed << ": " << broken.what());
     }
   }
-  CHECK(parked > seeds);
+  CHECK(all.parked > seeds);
+  CHECK(all.too_old * 10 > seeds);
 }
 
 }  // namespace
