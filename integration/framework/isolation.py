@@ -9,6 +9,7 @@ import json
 import statistics
 import threading
 import time
+from collections import Counter
 
 from tools.demo.flow import SECOND, WINDOW, Act, behind, by_act, stalls, touched
 from waits import Failed, wait_until
@@ -17,7 +18,7 @@ from writers import Writers
 AT_LEAST, STALL = 0.98, 0.5  # of the offered rate: over all, and in each window
 LONG_LIFE = 120  # s, after which the memory of a process is judged
 MEMORY_GROWS = 16  # MiB from the first half to the end, at most: a process has all that it needs after some minutes
-UNCOMMITTED = 3  # s: what was done so long before a kill is committed (commit.interval is a second)
+UNCOMMITTED = 3  # s: what was done so long before a kill is committed, where commit.interval is a second
 MINUTE = 60
 
 
@@ -146,9 +147,9 @@ def print_series(proof, flows, begin, end):
         print(f"{place * 10:>6} s  {' '.join(words[place:place + 10])}")
 
 
-def told_repeats(proof, flows, kill, rate, probes):
-    """`kill`: the name of the act that may repeat what was not committed, of `rate` deliveries a second; besides it, of as many
-    records as there are `probes`, each of which waits for somebody who is out."""
+def told_repeats(proof, flows, kill, rate, probes, uncommitted=UNCOMMITTED):
+    """`kill`: the name of the act that may repeat what was not committed: of `rate` deliveries a second those of `uncommitted` seconds;
+    besides it, for each flow, as many records as there are `probes`, each of which waits for somebody who is out."""
     found = by_act(flows, proof.acts)
     for act in [Act("no act", 0, 0), *proof.acts]:
         repeats = found[act.name]
@@ -157,12 +158,13 @@ def told_repeats(proof, flows, kill, rate, probes):
             if repeats:
                 yield f"{len(repeats)} deliveries were repeated after: {act.name}: {repeats[:3]}"
             continue
-        early = {identity for _, identity, _, first in repeats if first < act.begin - UNCOMMITTED * SECOND}
-        print(f"{len(early)} events of them had been delivered more than {UNCOMMITTED} s before the kill")
+        early = {identity for _, identity, _, first in repeats if first < act.begin - uncommitted * SECOND}
+        most = max(Counter(name for name, *_ in repeats).values(), default=0)
+        print(f"{most} of them to one receiver at most; {len(early)} events of them had been delivered more than {uncommitted} s before")
         if len(early) > probes:
-            yield f"{len(early)} events that were delivered more than {UNCOMMITTED} s before the kill came again: {sorted(early)[:5]}"
-        if len(repeats) > (UNCOMMITTED + probes) * rate:
-            yield f"{len(repeats)} deliveries were repeated after a kill: more than those of {UNCOMMITTED} s"
+            yield f"{len(early)} events that were delivered more than {uncommitted} s before the kill came again: {sorted(early)[:5]}"
+        if len(repeats) > uncommitted * rate + probes * len(flows):
+            yield f"{len(repeats)} deliveries were repeated after a kill: more than those of {uncommitted} s"
 
 
 def told_commits(proof):

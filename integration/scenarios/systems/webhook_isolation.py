@@ -29,6 +29,7 @@ DEAD = "legacy"
 KILOBYTE = "." * 940  # with the rest of the body
 DIES, TERM, JOINS, LEAVES, KILL, BACK = 0.05, 0.15, 0.22, 0.29, 0.47, 0.6  # of the length
 PARK_AFTER = 10  # s
+UNCOMMITTED = 1  # s: what was delivered so long before a kill is committed, because commit.interval is 100 ms
 MS = 1_000_000  # ns
 KILLED = "kill -9 and start"
 LONG = 10 * MINUTE  # s: from then on everything is as shipped
@@ -119,7 +120,7 @@ def judge(shop, proof):
     """Prints every figure before the first expectation fails."""
     living, dead = [shop.flow(receiver) for receiver in shop.living], shop.flow(shop.dead)
     rate = len(LIVING) * (FOR_ALL + FOR_ONE)
-    wrong = [*isolation.told_rates(proof, living), *isolation.told_repeats(proof, [*living, dead], KILLED, rate, PARTITIONS),
+    wrong = [*isolation.told_rates(proof, living), *isolation.told_repeats(proof, [*living, dead], KILLED, rate, PARTITIONS, UNCOMMITTED),
              *isolation.told_commits(proof), *isolation.told_memory(proof), *told_dead(shop, dead),
              *isolation.told_completeness(proof, [*living, dead])]
     for receiver in (*shop.living, shop.dead):
