@@ -140,15 +140,15 @@ SIZES = [
     Row("a range upside down", RIGHT + "lanes: { workers: { min: 64, max: 2, algorithm: aimd } }\n",
         "orders.yaml:7:19: lanes.workers: found a map: min is 64, more than max, 2 (expected a whole number from 1 to "
         "4096, or { min, max, algorithm })"),
-    Row("a range of a pool without an algorithm", POOLS + "  critical: { workers: { min: 2, max: 64 } }\n",
-        "orders.yaml:8:24: pools.critical.workers: found a map: algorithm is missing (expected a whole number from 1 "
+    Row("a range of a pool without a maximum", POOLS + "  critical: { workers: { min: 2 } }\n",
+        "orders.yaml:8:24: pools.critical.workers: found a map: max is missing (expected a whole number from 1 "
         "to 4096, or { min, max, algorithm })"),
     Row("an unknown algorithm", RIGHT + "lanes: { workers: { min: 2, max: 64, algorithm: tcp } }\n",
         'orders.yaml:7:49: lanes.workers: found "tcp": the algorithms are aimd, vegas and gradient (expected a whole '
         "number from 1 to 4096, or { min, max, algorithm })"),
     Row("an adaptive pool with a total",
         POOLS + "  critical: { workers: { min: 2, max: 64, algorithm: aimd }, total: 8 }\n",
-        "orders.yaml:8:69: pools.critical.total: with an algorithm, max of workers is the limit of the process already "
+        "orders.yaml:8:69: pools.critical.total: with a range of workers, its max is the limit of the process already "
         "(remove total, or give workers as a number)"),
     Row("longest_wait without helps", POOLS + "  critical: { longest_wait: 1s }\n",
         "orders.yaml:8:29: pools.critical.longest_wait: this key has no effect without helps (name the pools that this "

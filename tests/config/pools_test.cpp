@@ -41,6 +41,7 @@ TEST_CASE("a pool has its own settings, and the service's settings for the rest"
   const auto& critical = config.pools[0];
   CHECK(critical.name == "critical");
   CHECK(critical.workers == 32);
+  CHECK_FALSE(critical.adaptive.enabled());
   CHECK(critical.queue == 99);
   CHECK(critical.breaker.failures == 3);
   CHECK(critical.helps == std::vector<std::string>{"bulk"});
@@ -52,6 +53,19 @@ TEST_CASE("a pool has its own settings, and the service's settings for the rest"
   CHECK(config.route.rows[1].text == "free-");
   CHECK(config.route.rows[1].prefix);
   CHECK(config.route.otherwise == "bulk");
+}
+
+TEST_CASE("a range of workers follows the downstream by vegas, unless another algorithm is named") {
+  const auto algorithm_of = [](const std::string& workers) {
+    const auto config =
+        pools_config(base + "lanes: { workers: { min: 2, max: 9 } }\npools:\n  a: { workers: " + workers +
+                     " }\nroute: { by: key, pools: { k: a }, default: a }\n");
+    CHECK(config.unnamed.adaptive.algorithm == AdaptiveAlgorithm::vegas);
+    return config.pools[0].adaptive.algorithm;
+  };
+  CHECK(algorithm_of("{ max: 64 }") == AdaptiveAlgorithm::vegas);
+  CHECK(algorithm_of("{ min: 2, max: 64, algorithm: aimd }") == AdaptiveAlgorithm::aimd);
+  CHECK(algorithm_of("5") == AdaptiveAlgorithm::none);
 }
 
 TEST_CASE("pools that take turns are a list, which is printed as it was written") {

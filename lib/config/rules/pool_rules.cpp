@@ -302,7 +302,7 @@ class PoolRules {
                     "set workers to at most total");
     if (pool.adaptive.enabled() && pool.total > 0)
       rules_.refuse({key(pool, "total")},
-                    "with an algorithm, max of workers is the limit of the process already",
+                    "with a range of workers, its max is the limit of the process already",
                     "remove total, or give workers as a number");
   }
 

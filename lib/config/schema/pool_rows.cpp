@@ -36,12 +36,12 @@ std::optional<BadValue> read_algorithm(AdaptiveAlgorithm& algorithm, const Node&
 std::optional<BadValue> read_workers(std::tuple<std::uint32_t&, AdaptiveLimitSettings&> workers,
                                      const Node& node) {
   std::uint32_t most = 0;
-  AdaptiveLimitSettings adaptive;
   if (!node.is_map()) {
     auto bad = read_number(most, node);
-    if (!bad) workers = std::tuple(most, adaptive);
+    if (!bad) workers = std::tuple(most, AdaptiveLimitSettings{});
     return bad;
   }
+  AdaptiveLimitSettings adaptive{.algorithm = AdaptiveAlgorithm::vegas};
   for (const Entry& entry : node.entries) {
     std::optional<BadValue> bad;
     if (entry.key == "min")
@@ -55,7 +55,6 @@ std::optional<BadValue> read_workers(std::tuple<std::uint32_t&, AdaptiveLimitSet
     if (bad) return bad;
   }
   if (most == 0) return BadValue{node, "max is missing"};
-  if (!adaptive.enabled()) return BadValue{node, "algorithm is missing"};
   if (adaptive.min > most)
     return BadValue{node,
                     "min is " + std::to_string(adaptive.min) + ", more than max, " + std::to_string(most)};
@@ -164,11 +163,11 @@ Rows route_rows() {
 
 Rows size_rows() {
   return {
-      workers_row(
-          "pools.NAME.workers",
-          "Maximum number of records of one partition that run at the same time in the pool, or, with an "
-          "algorithm, a range for all records of the pool in the process. The default is that of "
-          "`lanes.workers`."),
+      workers_row("pools.NAME.workers",
+                  "Maximum number of records of one partition that run at the same time in the pool, or a "
+                  "range, `{ min, "
+                  "max, algorithm }`, for all records of the pool in the process. The default is that of "
+                  "`lanes.workers`."),
       {"pools.NAME.queue", in_flight, count(0, 1'000'000), OF_POOL(queue),
        "Maximum number of records of one partition that wait for a worker of the pool. The default is that "
        "of `lanes.queue`."},
