@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 
 #include "delivery/limit/limit_window.h"
@@ -64,6 +65,11 @@ class LimitAlgorithm {
 /// Whether so many calls run that the limit matters; otherwise nothing is learned about it.
 inline bool uses(const LimitWindow::Sum& window, std::uint32_t limit) {
   return std::uint64_t{window.in_flight} * 2 >= limit;
+}
+
+/// Half of a limit, apart from the places that slow calls hold: those remain held when the limit falls.
+inline std::uint32_t halved(std::uint32_t limit, const LimitWindow::Sum& window) {
+  return limit - static_cast<std::uint32_t>(std::ceil(limit * (1 - window.slow) / 2));
 }
 
 }  // namespace laneway::delivery

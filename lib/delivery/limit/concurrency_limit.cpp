@@ -16,6 +16,8 @@ constexpr double back_off = 0.9;
 constexpr double strongest = 0.5;
 constexpr double mostly = 0.5;
 constexpr Duration trial_interval = seconds(30);
+constexpr Duration shortest_burst = seconds(1);
+constexpr Duration longest_burst = seconds(8);
 
 std::unique_ptr<LimitAlgorithm> make(LimitKind kind) {
   if (kind == LimitKind::aimd) return std::make_unique<Aimd>();
@@ -86,22 +88,30 @@ std::optional<LimitChange> ConcurrencyLimit::decide(const LimitWindow::Sum& wind
 std::optional<LimitChange> ConcurrencyLimit::exceeded(std::uint32_t used, TimePoint now) {
   const auto above = baseline_.above();
   if (!above.whole_wave()) return {};
+  if (above.share() >= mostly || (now < overload_.until && limit_ > overload_.within)) {
+    if (above.share() >= mostly) overload_.within = 0;
+    baseline_.decided();
+    return lower(dropping_, now);
+  }
+  if (now < overload_.until) return contradicted(now);
+  if (overload_.until != TimePoint{}) overload_ = {}, burst_ = {};
+  if (above.time < burst_) return {};
   baseline_.decided();
-  if (above.share() >= mostly || now < overloaded_until_) return lower(dropping_, now);
   trial_ = Trial{limit_, dropping_, now, {.timeout = above.timeout}};
   // Until calls have timed out that began before, few begin; and those time out after as long again.
   const auto settle = std::max(2 * above.timeout, from_seconds(dropping_.latency));
-  return move({used / 2, LimitReason::probe}, {}, settle, now);
+  return move({halved(used, dropping_), LimitReason::probe}, {}, settle, now);
 }
 
 std::optional<LimitChange> ConcurrencyLimit::judge(const DropCount& calls, TimePoint now) {
   trial_->calls.add(calls);
+  if (trial_->calls.time < burst_) return {};
   const auto persists = baseline_.persists(trial_->calls);
   if (!persists) return {};
   const auto trial = *std::exchange(trial_, {});
   if (!*persists) {
-    overloaded_until_ = now + std::max<Duration>(trial_interval, 20 * (now - trial.begun));
-    limit_ = trial.limit;
+    const auto lasting = std::max<Duration>(trial_interval, 20 * (now - trial.begun));
+    overload_ = {trial.limit, std::exchange(limit_, trial.limit), now + lasting};
     return lower(trial.window, now);
   }
   if (trial.calls.share() >= mostly) return lower(dropping_, now);
@@ -110,13 +120,24 @@ std::optional<LimitChange> ConcurrencyLimit::judge(const DropCount& calls, TimeP
               now);
 }
 
+/// Calls are dropped at the limit at which a trial saw hardly any: it fell between two bursts of them.
+std::optional<LimitChange> ConcurrencyLimit::contradicted(TimePoint now) {
+  const auto before = std::exchange(overload_, {}).limit;
+  const auto above = baseline_.above();
+  burst_ = std::clamp<Duration>(2 * burst_, shortest_burst, longest_burst);
+  baseline_.decided();
+  return move({std::max(before, limit_), LimitReason::persistent}, words_of_baseline(above),
+              settling(dropping_), now);
+}
+
 std::optional<LimitChange> ConcurrencyLimit::lower(const LimitWindow::Sum& window, TimePoint now) {
   algorithm_->lowered();
   const double share = static_cast<double>(window.dropped()) / static_cast<double>(window.calls());
   const double above = window.dropped_share * baseline_.part_above(share);
   auto [reason, words] = most_dropped(window);
-  return move({static_cast<std::uint32_t>(limit_ * std::clamp(1 - above, strongest, back_off)), reason},
-              std::move(words), settling(window), now);
+  const auto next = std::lround(limit_ * std::clamp(1 - above, strongest, back_off));
+  return move({std::min(static_cast<std::uint32_t>(next), limit_ - 1), reason}, std::move(words),
+              settling(window), now);
 }
 
 std::optional<LimitChange> ConcurrencyLimit::breaker_opened(TimePoint now) {

@@ -5,7 +5,7 @@
 //   calls that end ─► window (limit_window.h) ─► more dropped than the baseline (drop_baseline.h)?
 //                                                   │ no                      │ yes
 //                                                   ▼                         ▼
-//                                       aimd │ vegas │ gradient    trial: half of the calls at once
+//                                       aimd │ vegas │ gradient    trial: half of the quicker calls
 //                                                                     │ fewer dropped    │ as many dropped
 //                                                                     ▼                  ▼
 //                                                                  × 0.9 … 0.5       the new baseline
@@ -13,12 +13,14 @@
 // The limit begins at min. Dropped calls are those by which the downstream may show that there are too many:
 // "too often" (429), no answer in time, and "not now" (503, refused). A trial shows whether there are: if the
 // calls beyond a capacity are dropped, and those are less than half, half of the limit is within the
-// capacity. Then the limit becomes 0.9 of what it was, or less by the share of the dropped calls above the
-// baseline, at least half; and for half a minute, or twenty times the trial, dropped calls lower it without
-// another trial. Otherwise the limit returns. When at least half of the calls are dropped the limit falls at
-// once, and nothing is learned: that is an outage, which is the breaker's. The published Gradient2 ignores
-// dropped calls, Vegas lowers by log₁₀, and AIMD takes each dropped call for overload. The opening of the
-// breaker halves the limit.
+// capacity. The places that slow calls hold are not halved: they stay held, and nothing else would run.
+// Then the limit becomes 0.9 of what it was, or less by the places of the dropped calls above the baseline
+// (their time, by Little's law), at least half; and for half a minute, or twenty times the trial, dropped
+// calls lower it without another trial. If it falls to the limit of the trial and they go on, the trial fell
+// between two bursts of them: the limit returns, and the next trials last longer. Otherwise it returns. When
+// at least half of the calls are dropped the limit falls at once, and nothing is learned: that is an outage,
+// which is the breaker's. The published Gradient2 ignores dropped calls, Vegas lowers by log₁₀, and AIMD
+// takes each dropped call for overload. The opening of the breaker halves the limit.
 //
 // The published windows drop calls under 0.1 ms, so they never adapt for handlers of microseconds; here no
 // call is too short.
@@ -72,9 +74,17 @@ class ConcurrencyLimit {
     DropCount calls;  // since the limit was lowered
   };
 
+  /// What a trial found.
+  struct Overload {
+    std::uint32_t limit = 0;   // at which too many calls were dropped
+    std::uint32_t within = 0;  // at which they were not; 0: not known
+    TimePoint until{};         // until then dropped calls need no trial
+  };
+
   std::optional<LimitChange> decide(const LimitWindow::Sum& window, TimePoint now);
   std::optional<LimitChange> exceeded(std::uint32_t used, TimePoint now);
   std::optional<LimitChange> judge(const DropCount& calls, TimePoint now);
+  std::optional<LimitChange> contradicted(TimePoint now);
   std::optional<LimitChange> lower(const LimitWindow::Sum& window, TimePoint now);
   std::optional<LimitChange> move(NextLimit next, std::string words, Duration settle, TimePoint now);
 
@@ -85,7 +95,8 @@ class ConcurrencyLimit {
   DropBaseline baseline_;
   LimitWindow::Sum dropping_;  // the last window in which calls were dropped
   std::optional<Trial> trial_;
-  TimePoint overloaded_until_{};  // until then dropped calls need no trial
+  Overload overload_;
+  Duration burst_{};  // a trial, and what leads to one, lasts for at least so long
 };
 
 }  // namespace laneway::delivery

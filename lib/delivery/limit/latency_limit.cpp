@@ -46,7 +46,7 @@ NextLimit LatencyLimit::next(const LimitWindow::Sum& window, std::uint32_t limit
   if (stable && limit > bounds.min && now - confirmed_ >= interval) {
     before_probe_ = last_;
     before_step_ = last_;
-    return {std::max(bounds.min, limit / 2), LimitReason::probe};
+    return {std::max(bounds.min, halved(limit, window)), LimitReason::probe};
   }
   const double raised = window.latency - std::hypot(window.noise, base_noise());
   const auto next = rule_(limit, base_, std::max(raised, base_ / 2));
@@ -84,7 +84,7 @@ NextLimit LatencyLimit::probe(const LimitWindow::Sum& window, std::uint32_t limi
   const auto former = std::exchange(before_step_, last_);
   const bool over = limit <= bounds.min || about_same(last_, former) ||
                     (window.latency <= base_ * near && window.latency >= base_ / near);
-  if (!over) return {std::max(bounds.min, limit / 2), LimitReason::probe};
+  if (!over) return {std::max(bounds.min, halved(limit, window)), LimitReason::probe};
   confirm(window, now);
   const auto was = std::exchange(before_probe_, {});
   // The limit that the latency before the probe allows, with a queue of the wanted length.

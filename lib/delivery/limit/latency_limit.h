@@ -5,10 +5,11 @@
 // - A window whose latency is less than the base, by more than chance explains, lowers the base.
 // - If a lower limit does not lower the latency, there was no queue: the downstream has become slower, and
 //   the base becomes its latency.
-// - Every 30 s (at least every 60 calls' time) without a window at the base, a probe halves the limit for one
-//   window, and again while that lowers the latency; then the limit returns to where the queue is short. The
-//   published Vegas takes the latency of any moment as its new base, with the queue of that moment, so that
-//   base and limit drift upwards; the first Gradient drops to four calls.
+// - Every 30 s (at least every 60 calls' time) without a window at the base, a probe halves the limit, apart
+//   from the places that slow calls hold, for one window, and again while that lowers the latency; then the
+//   limit returns to where the queue is short. The published Vegas takes the latency of any moment as its new
+//   base, with the queue of that moment, so that base and limit drift upwards; the first Gradient drops to
+//   four calls.
 // - At the lowest limit the latency is the base: the limit cannot make the queue shorter.
 // A latency counts as raised only as far as chance does not explain it (LimitWindow::Sum::noise, and the same
 // of the base, by the calls that it was measured with and by how much calls vary by now): published

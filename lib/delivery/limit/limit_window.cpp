@@ -21,8 +21,9 @@ void LimitWindow::begin(TimePoint now) {
   sum_ = {};
   parts_.clear();
   dropping_ = 0;
-  seconds_ = squares_ = dropped_seconds_ = 0;
-  begun_ = now;
+  latencies_.clear();
+  seconds_ = dropped_seconds_ = running_seconds_ = 0;
+  begun_ = counted_ = now;
   empty_ = false;
 }
 
@@ -38,15 +39,19 @@ void LimitWindow::add(const EndedCalls& calls, TimePoint now) {
   if (now < settled_) return;
   if (empty_ || stale(calls, now)) begin(now);
   const double latency = to_seconds(calls.latency);
+  const auto ended = calls.worked + calls.dropped();
   sum_.worked += calls.worked;
   sum_.throttled += calls.throttled;
   sum_.timeouts += calls.timeouts;
   sum_.unavailable += calls.unavailable;
   sum_.in_flight = std::max(sum_.in_flight, calls.in_flight);
+  running_seconds_ += running_ * to_seconds(now - counted_);
+  running_ = std::max(calls.in_flight, ended) - ended;
+  counted_ = now;
   if (calls.timeouts > 0) sum_.longest_timeout = std::max(sum_.longest_timeout, latency);
   seconds_ += latency * calls.worked;
   dropped_seconds_ += latency * calls.dropped();
-  squares_ += latency * latency * calls.worked;
+  if (calls.worked > 0) latencies_.add(latency, calls.worked);
   if (calls.part == nullptr) return;
   bool& drops = parts_[calls.part];
   if (drops || calls.dropped() == 0) return;
@@ -58,41 +63,39 @@ std::uint64_t LimitWindow::dropped() const {
   return parts_.empty() || dropping_ * 2 > parts_.size() ? sum_.dropped() : 0;
 }
 
-bool LimitWindow::due(std::uint32_t limit, TimePoint now) const {
+bool LimitWindow::due(std::uint32_t limit, TimePoint now) {
   if (empty_) return false;
   const auto age = now - begun_;
   const auto calls = sum_.worked + dropped();
   if (calls < fewest_calls) return age > too_long && (dropped() > 0 || calls >= limit);
   if (age >= very_long) return true;
-  return age >= shortest && calls >= limit && (age >= long_enough || precise());
+  return age >= shortest && calls >= limit && (age >= long_enough || precise(now));
 }
 
-double LimitWindow::variation() const {
-  if (seconds_ <= 0) return 0;
-  const double least = sum_.worked < fewest_calls ? few_calls_vary : 0;
-  const double squares = squares_ * static_cast<double>(sum_.worked) / (seconds_ * seconds_);
-  return std::max(least, std::sqrt(std::max(0.0, squares - 1)));
+/// Calls so slow that few of them end keep step with each other: a queue delays some, and others not at all.
+void LimitWindow::measure(TimePoint now) {
+  sum_.time = now - begun_;
+  const auto quicker = sum_.time >= very_long ? latencies_.quicker(1) : latencies_.quicker();
+  sum_.latency = quicker.average;
+  sum_.variation = std::max(sum_.worked < fewest_calls ? few_calls_vary : 0, quicker.variation);
+  if (sum_.worked == 0) return;
+  const double slow = seconds_ - sum_.latency * static_cast<double>(sum_.worked);
+  sum_.slow = slow > 0 ? slow / (seconds_ + dropped_seconds_) : 0;
+  sum_.noise = 2 * sum_.variation * sum_.latency / std::sqrt(static_cast<double>(sum_.worked));
 }
 
-double LimitWindow::noise() const {
-  if (sum_.worked == 0) return 0;
-  const auto calls = static_cast<double>(sum_.worked);
-  return 2 * variation() * seconds_ / (calls * std::sqrt(calls));
-}
-
-bool LimitWindow::precise() const {
-  return dropped() > 0 || noise() * static_cast<double>(sum_.worked) <= seconds_ * wanted_noise;
+bool LimitWindow::precise(TimePoint now) {
+  if (dropped() > 0) return true;
+  measure(now);
+  return sum_.noise <= sum_.latency * wanted_noise;
 }
 
 LimitWindow::Sum LimitWindow::close(TimePoint now) {
-  if (sum_.worked > 0) sum_.latency = seconds_ / static_cast<double>(sum_.worked);
-  sum_.noise = noise();
-  sum_.variation = variation();
-  sum_.time = now - begun_;
+  measure(now);
   if (dropped() == 0)
     sum_.throttled = sum_.timeouts = sum_.unavailable = 0, sum_.longest_timeout = 0;
   else if (dropped_seconds_ > 0)
-    sum_.dropped_share = dropped_seconds_ / (dropped_seconds_ + seconds_);
+    sum_.dropped_share = dropped_seconds_ / std::max(dropped_seconds_ + seconds_, running_seconds_);
   const Sum sum = sum_;
   begin(now);
   return sum;

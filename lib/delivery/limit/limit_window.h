@@ -9,6 +9,9 @@
 // then, with at least as many as the limit; if there are so few because hardly any were made, it counts for
 // nothing.
 //
+// The latency of a window is that of the quicker three quarters of its calls (latency_counts.h), unless it
+// took ten seconds.
+//
 // If the calls belong to parts that can fail apart, dropped calls count only if more than half of the
 // window's parts have some: otherwise they show the state of those parts, and not that there are too many
 // calls.
@@ -20,6 +23,7 @@
 #include <unordered_map>
 
 #include "base/time.h"
+#include "delivery/limit/latency_counts.h"
 
 namespace laneway::delivery {
 
@@ -45,14 +49,16 @@ class LimitWindow {
     std::uint64_t throttled = 0;
     std::uint64_t timeouts = 0;
     std::uint64_t unavailable = 0;
-    double latency = 0;  ///< average of the calls that worked; 0 if none did
+    double latency = 0;  ///< of the calls that worked, without the slowest (latency_counts.h); 0 if none did
+    double slow = 0;     ///< part of all calls' time by which the slowest exceed `latency`
     /// The average of another such window differs by less, if nothing has changed (two standard errors).
     double noise = 0;
     double variation = 0;  ///< standard deviation of a call's latency, in shares of the average
     double longest_timeout = 0;
     Duration time{};  ///< of the window
-    /// Part of the calls' time that went to dropped calls. Refused calls are brief and come again at once, so
-    /// their number says little about how many calls are too many.
+    /// Part of the calls' time, also of those that have not ended, that went to dropped calls: the part of
+    /// the places that is too many. Refused calls are brief and come again at once, so their number says
+    /// little.
     double dropped_share = 0;
     std::uint32_t in_flight = 0;  ///< at most
 
@@ -62,7 +68,7 @@ class LimitWindow {
 
   void add(const EndedCalls& calls, TimePoint now);
   /// Whether the window has enough calls.
-  bool due(std::uint32_t limit, TimePoint now) const;
+  bool due(std::uint32_t limit, TimePoint now);
   /// Ends the window; the next one begins.
   Sum close(TimePoint now);
   /// Forgets the window. Calls that end within the time show an earlier limit.
@@ -73,17 +79,19 @@ class LimitWindow {
   bool stale(const EndedCalls& calls, TimePoint now) const;
   /// Dropped calls that show that there are too many.
   std::uint64_t dropped() const;
-  double variation() const;
-  double noise() const;
-  bool precise() const;
+  void measure(TimePoint now);
+  bool precise(TimePoint now);
 
   Sum sum_;
   std::unordered_map<const void*, bool> parts_;  // whether calls of the part were dropped
   std::size_t dropping_ = 0;                     // parts of which calls were
   double seconds_ = 0;                           // of the calls that worked
-  double squares_ = 0;                           // of their seconds
-  double dropped_seconds_ = 0;                   // of the dropped calls
-  TimePoint begun_{};                            // of the window
+  LatencyCounts latencies_;
+  double dropped_seconds_ = 0;  // of the dropped calls
+  double running_seconds_ = 0;  // of all calls in flight, the window's time long
+  std::uint32_t running_ = 0;   // calls in flight
+  TimePoint counted_{};         // until then
+  TimePoint begun_{};           // of the window
   TimePoint settled_{};
   bool empty_ = true;
 };

@@ -1,9 +1,6 @@
 // The rate of an adaptive limit beside that of the best fixed limit, in virtual time and from several seeds.
-#include <algorithm>
-#include <cmath>
-
 #include "catch.h"
-#include "delivery/limit/followed.h"
+#include "delivery/limit/rate_story.h"
 
 using namespace laneway;
 using namespace laneway::delivery;
@@ -11,52 +8,17 @@ using namespace laneway::delivery::test;
 
 namespace {
 
-constexpr Duration step = milliseconds(100);
-
-struct Story {
-  ServerModel model{};
-  std::uint32_t capacity = 100;
-  LimitBounds bounds{2, 400};
-  Duration settling = seconds(20);
-  Duration measured = seconds(30);
-  std::function<void(QueueingServer&, Duration since_begin)> changes{};  ///< called every tenth of a second
-};
-
-/// Calls that worked in a second, after the time to settle.
-double rate_of(const Story& story, QueueingServer& server) {
-  std::size_t worked = 0;
-  for (Duration time{}; time < story.settling + story.measured; time += step) {
-    if (story.changes) story.changes(server, time);
-    const auto seen = server.run(step);
-    if (time >= story.settling) worked += seen.latencies.size();
-  }
-  return static_cast<double>(worked) / to_seconds(story.measured);
-}
-
-double best_fixed_rate(const Story& story) {
-  double best = 0;
-  std::vector<std::uint32_t> limits{story.bounds.min, 20, 22, 100, 110, story.capacity, story.bounds.max};
-  for (auto limit : limits) {
-    limit = std::clamp(limit, story.bounds.min, story.bounds.max);
-    QueueingServer server(story.model, story.capacity, limit);
-    best = std::max(best, rate_of(story, server));
-  }
-  return best;
-}
-
-void check_rates(LimitKind kind, Story story, std::uint64_t seeds = 5) {
+void check_rates(LimitKind kind, RateStory story, std::uint64_t seeds = 5, double least = 0.9) {
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     story.model.seed = seed;
+    const double best =
+        best_fixed_rate(story, {story.bounds.min, 20, 22, 100, 110, story.capacity, story.bounds.max});
     Followed followed(kind, story.model, story.capacity, story.bounds);
-    const double share = rate_of(story, followed.server) / best_fixed_rate(story);
+    const double share = rate_of(story, followed.server) / best;
     INFO("seed " << seed << ", share " << share << ", limit " << followed.limit.limit() << ", last change: "
                  << followed.last.from << " to " << followed.last.to << ", " << followed.last.words);
-    CHECK(share >= 0.9);
+    CHECK(share >= least);
   }
-}
-
-ServerModel failing(double share, Broken broken = Broken::answers_503) {
-  return {.times = Times::varying, .timeout = seconds(2), .failing = share, .broken = broken};
 }
 
 }  // namespace
@@ -109,17 +71,7 @@ TEST_CASE("best limit: too many calls are noticed above a constant share of fail
   auto model = failing(share);
   model.overload = overload;
   model.refusal = refusal;
-  const auto steps = [](QueueingServer& server, Duration time) {
-    server.set_capacity(time < seconds(80) ? 100 : time < seconds(160) ? 20 : 200);
-  };
-  for (const auto begin : {seconds(0), seconds(80), seconds(160)})
-    check_rates(LimitKind::vegas,
-                {.model = model,
-                 .bounds = {2, 250},
-                 .settling = begin + seconds(20),
-                 .measured = seconds(60),
-                 .changes = steps},
-                2);
+  for (const auto capacity : {100U, 20U, 200U}) check_rates(LimitKind::vegas, step_to(capacity, model), 2);
 }
 
 TEST_CASE("best limit: a queue in which calls time out is noticed above a constant share of failing calls") {
@@ -184,13 +136,42 @@ TEST_CASE("best limit: the limit follows a tenfold drift within 20 s") {
   const auto share = GENERATE(0.0, 0.04);
   const auto slower = GENERATE(true, false);
   const auto settling = GENERATE(seconds(20), seconds(60));  // during the drift, and after it
-  const auto drift = [slower](QueueingServer& server, Duration time) {
-    const double part = std::clamp((to_seconds(time) - 20) / 20, 0.0, 1.0);
-    server.set_service(from_seconds(slower ? 0.02 * std::pow(10, part) : 0.2 / std::pow(10, part)));
-  };
   INFO((slower ? "slower" : "faster") << ", share of failing calls " << share);
-  check_rates(
-      LimitKind::vegas,
-      {.model = failing(share), .capacity = 50, .bounds = {2, 200}, .settling = settling, .changes = drift},
-      3);
+  auto story = drift(slower, failing(share));
+  story.settling = settling;
+  check_rates(LimitKind::vegas, story, 3);
+}
+
+TEST_CASE("best limit: calls that fail in bursts do not lower the limit for long") {
+  const auto period = GENERATE(seconds(4), seconds(12));
+  INFO("bursts come every " << to_seconds(period) << " s");
+  check_rates(LimitKind::vegas, bursts(period, {.model = failing(0), .measured = seconds(120)}), 5, 0.85);
+}
+
+TEST_CASE("best limit: a few very slow calls do not keep the limit down") {
+  const auto kind = GENERATE(LimitKind::vegas, LimitKind::gradient);
+  auto model = failing(GENERATE(0.0, 0.04));
+  model.times = Times::some_5s;
+  model.timeout = seconds(30);
+  INFO("share of failing calls: " << model.failing);
+  SECTION("any limit is right") {
+    const auto max = GENERATE(256U, 400U);
+    check_rates(kind, {.model = model, .capacity = 1000, .bounds = {2, max}});
+  }
+  SECTION("too many calls are refused") {
+    model.overload = Overload::refuses_503;
+    for (const auto capacity : {4U, 20U, 100U}) check_rates(kind, {.model = model, .capacity = capacity}, 2);
+  }
+  SECTION("the capacity changes, and too many calls queue") {
+    model.failing = 0;
+    for (const auto capacity : {100U, 20U, 200U}) check_rates(kind, step_to(capacity, model), 2);
+  }
+}
+
+TEST_CASE("best limit: a small limit falls by as many calls as are refused") {
+  auto model = failing(GENERATE(0.0, 0.04));
+  model.times = GENERATE(Times::exponential, Times::log_normal, Times::bimodal);
+  model.timeout = seconds(30);
+  model.overload = Overload::refuses_503;
+  check_rates(LimitKind::vegas, {.model = model, .capacity = 4, .bounds = {2, 8}});
 }

@@ -152,7 +152,7 @@ TEST_CASE("concurrency limit: aimd rises by one at first, and falls by the share
       const bool fails = limit.limit() >= 28 && i % 4 == 0;
       change = limit.ended(
           {.worked = !fails, .latency = milliseconds(50), .timeouts = fails, .in_flight = limit.limit()},
-          now += milliseconds(5));
+          now += milliseconds(50) / limit.limit());
     }
     REQUIRE(change);
     return *change;
@@ -245,6 +245,33 @@ TEST_CASE("concurrency limit: the limit returns when fewer calls do not lower th
   CHECK(back.to == trial->from);
   CHECK(back.words == "10 % of the calls fail, however few are made at once");
   CHECK(limit.limit() == 100);
+}
+
+TEST_CASE("concurrency limit: the limit returns when a trial fell between two bursts of dropped calls") {
+  ConcurrencyLimit limit(LimitKind::aimd, {40, 100});
+  limit.change({2, 100}, TimePoint{});
+  auto now = TimePoint{} + seconds(1);
+  const auto change = [&](std::uint32_t dropped) {
+    for (;;) {
+      const auto next = limit.ended({.worked = 100 - dropped,
+                                     .latency = milliseconds(50),
+                                     .unavailable = dropped,
+                                     .in_flight = limit.limit()},
+                                    now += milliseconds(200));
+      if (next) return *next;
+    }
+  };
+  auto next = change(10);
+  while (next.reason == LimitReason::success) next = change(10);
+  CHECK(next.reason == LimitReason::probe);
+  const auto before = next.from;
+  const auto trial = next.to;
+  next = change(0);
+  CHECK(next.reason == LimitReason::unavailable);
+  while (next.reason == LimitReason::unavailable) next = change(10);
+  CHECK(next.from <= trial);
+  CHECK(next.to == before);
+  CHECK(next.words == "10 % of the calls fail, however few are made at once");
 }
 
 TEST_CASE("concurrency limit: an opening breaker ends a trial") {

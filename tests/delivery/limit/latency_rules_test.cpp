@@ -58,7 +58,7 @@ TEST_CASE("limit window: calls with varying latency need more calls") {
   for (int i = 0; i < 20; ++i) window.add({.worked = 1, .latency = milliseconds(i % 2 * 100 + 1)}, start);
   CHECK_FALSE(window.due(10, start + milliseconds(500)));
   CHECK(window.due(10, start + seconds(1)));
-  CHECK(window.close(start + seconds(1)).noise == Approx(2 * 0.05 / std::sqrt(20.0)));
+  CHECK(window.close(start + seconds(1)).noise == Approx(2 * 0.05 / 0.75 / std::sqrt(20.0)));
 }
 
 TEST_CASE("limit window: a few old calls are not counted, but old dropped calls are") {

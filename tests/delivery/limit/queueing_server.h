@@ -54,10 +54,14 @@ class QueueingServer {
   using Observer = std::function<void(const EndedCalls&, TimePoint)>;
 
   QueueingServer(ServerModel model, std::uint32_t capacity, std::uint32_t limit)
-      : model_(model), capacity_(capacity), limit_(limit), random_(model.seed) {}
+      : model_(model), capacity_(capacity), limit_(limit), random_(model.seed), failures_(~model.seed) {}
 
   void observe(Observer observer) { observer_ = std::move(observer); }
-  void set_capacity(std::uint32_t capacity) { capacity_ = capacity; }
+  /// From a new capacity on the same calls come as to another server with this seed.
+  void set_capacity(std::uint32_t capacity) {
+    if (capacity == std::exchange(capacity_, capacity)) return;
+    random_.seed(model_.seed + capacity);
+  }
   void set_service(Duration service) { model_.service = service; }
   void set_failing(double share) { model_.failing = share; }
   void set_limit(std::uint32_t limit) { limit_ = limit; }
@@ -103,11 +107,13 @@ class QueueingServer {
   }
 
   bool happens(double share) { return std::uniform_real_distribution<>()(random_) < share; }
+  /// Drawn apart from the times: the same calls come to a server, however many of them fail on the way.
+  bool fails() { return std::uniform_real_distribution<>()(failures_) < model_.failing; }
 
   void begin_calls() {
     while (in_flight_ < std::min(limit_, demand_)) {
       ++in_flight_;
-      if (model_.failing > 0 && happens(model_.failing))
+      if (fails())
         events_.push(
             {now_ + (model_.broken == Broken::hangs ? model_.timeout : model_.refusal), now_, What::broken});
       else if (model_.overload != Overload::queues && busy_ >= capacity_)
@@ -155,6 +161,7 @@ class QueueingServer {
   std::uint32_t demand_ = 1'000'000;
   Observer observer_;
   std::mt19937_64 random_;
+  std::mt19937_64 failures_;
   TimePoint now_ = TimePoint{} + std::chrono::hours(1);
   std::uint32_t in_flight_ = 0;
   std::uint32_t busy_ = 0;
