@@ -172,6 +172,17 @@ TEST_CASE("rates for the documentation: calls of different length", "[.][best-li
   print(rows);
 }
 
+TEST_CASE("rates for the documentation: four places", "[.][best-limit-table]") {
+  Row row{"1 % take 5 s, four places, refused as slowly as done", {}};
+  for (const double share : few_fail) {
+    row.stories.push_back({.model = model_of(Times::some_5s, share, Overload::refuses_503),
+                           .capacity = 4,
+                           .measured = seconds(60)});
+    row.stories.back().model.refusal = milliseconds(50);
+  }
+  print({row});
+}
+
 TEST_CASE("rates for the documentation: a downstream that changes", "[.][best-limit-table]") {
   std::vector<Row> rows;
   for (const auto times : {Times::varying, Times::log_normal, Times::bimodal, Times::some_5s}) {
