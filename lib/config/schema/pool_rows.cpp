@@ -222,8 +222,8 @@ Rows each_rows() {
            {"pools.NAME.each.longest_wait", in_flight, duration(Duration::zero(), hours(24 * 7)),
             OF_POOL(each.longest_wait),
             "A record that waits for this time, in its lane and in retry topics, because the records "
-            "with its text are at their limit or their breaker is open, while records with other texts "
-            "are done, is given up: it goes to the dead-letter topic. 0s means never."},
+            "with its text are at their limit or their breaker is open, while others of the pool are done, "
+            "is given up: it goes to the dead-letter topic. 0s means never."},
        }});
 }
 

@@ -99,9 +99,9 @@ class Breaker {
   bool in_unclear_row(TimePoint at) const;
   /// When the present outage began; valid in any state but closed.
   TimePoint out_since() const { return outages_.back().begun; }
-  /// When the last outage ended; zero if there was none, or it goes on.
+  /// When the last outage ended or, if it goes on, began; zero if there was none.
   TimePoint back_since() const {
-    return outages_.empty() ? TimePoint{} : outages_.back().ended.value_or(TimePoint{});
+    return outages_.empty() ? TimePoint{} : outages_.back().ended.value_or(outages_.back().begun);
   }
   /// Whether an outage may have begun: another record has failed and none has worked since, or most records
   /// have recently failed.

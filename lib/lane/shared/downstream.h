@@ -71,7 +71,7 @@ class Downstream {
   delivery::Breaker::State state() const EXCLUDES(mutex_);
   /// Nullopt while the breaker is closed.
   std::optional<TimePoint> out_since() const EXCLUDES(mutex_);
-  /// When the last outage ended; zero if there was none, or it goes on.
+  /// When the last outage ended or, if it goes on, began; zero if there was none.
   TimePoint back_since() const EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     return breaker_.back_since();

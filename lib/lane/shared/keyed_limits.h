@@ -62,12 +62,25 @@ class KeyedLimit {
     next_.fetch_add(now.next - before.next, std::memory_order_relaxed);
   }
 
+  /// The limits keep records waiting, in some lane.
+  void note_kept(TimePoint now) {
+    const auto before = kept_at_.exchange(now, std::memory_order_relaxed);
+    if (now - before > pause || before == TimePoint{}) kept_since_.store(now, std::memory_order_relaxed);
+  }
+  /// Since when the limits have kept records waiting, at least in each quarter of an hour; zero if never.
+  TimePoint kept_since() const { return kept_since_.load(std::memory_order_relaxed); }
+
   Downstream downstream;
   RateLimiter rate;
   Places places;
 
  private:
+  /// Parked records come back each ten minutes, and find the limits free in between.
+  static constexpr Duration pause = std::chrono::minutes(15);
+
   const std::string text_;
+  std::atomic<TimePoint> kept_at_{TimePoint{}};
+  std::atomic<TimePoint> kept_since_{TimePoint{}};
   std::atomic<std::uint64_t> first_{0};  // of Waiting
   std::atomic<std::uint64_t> next_{0};
   std::atomic<std::uint64_t> queued_{0};  // of AtWork
@@ -98,14 +111,10 @@ class KeyedLimits {
   }
   /// A call of the subscriber has failed. `local`: because of a fault on this side.
   void note_failed(const KeyedLimit& subscriber, bool local, TimePoint at) EXCLUDES(mutex_);
-  /// PoolOutages::has_waited and begun.
+  /// PoolOutages::has_waited.
   bool has_waited(Duration age, Duration longest, TimePoint now) const EXCLUDES(mutex_) {
     MutexLock lock(mutex_);
     return outages_.has_waited(age, longest, worked_at(), now);
-  }
-  TimePoint begun() const EXCLUDES(mutex_) {
-    MutexLock lock(mutex_);
-    return outages_.begun();
   }
 
  private:

@@ -38,8 +38,6 @@ class PoolOutages {
   /// Whether a record that is so old has waited for `longest` while others worked. `worked_at`: when the last
   /// record was done.
   bool has_waited(Duration age, Duration longest, TimePoint worked_at, TimePoint now) const;
-  /// When the first record was done; zero before.
-  TimePoint begun() const { return begun_; }
 
  private:
   struct Outage {
@@ -49,7 +47,7 @@ class PoolOutages {
   };
   void add(Outage outage);
 
-  TimePoint begun_{};
+  TimePoint begun_{};          // the first record was done
   TimePoint failing_since_{};  // zero if no call has failed since the last record was done
   Subscriber first_ = nullptr;
   bool certain_ = false;

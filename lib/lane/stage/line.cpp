@@ -74,8 +74,10 @@ void Line::note_at_work(TimePoint now) {
   const bool kept = !downstream().closed() || rate_waits(now) || retries_full_ || by_places;
   const auto weight = before == TimePoint{} ? 1.0 : std::min(1.0, (now - before) / lately);
   kept_share_ += ((kept ? 1.0 : 0.0) - kept_share_) * weight;
-  average_running_ += (running - average_running_) * weight;
-  if (!keeps_back()) kept_since_ = now;
+  if (!keeps_back())
+    kept_since_ = now;
+  else if (downstream().closed())
+    subscriber_->note_kept(now);
 }
 
 HoldBits Line::blocked_by() {

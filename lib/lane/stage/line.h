@@ -65,8 +65,6 @@ class Line {
   bool waits_for_workers(TimePoint now) { return at_limit(now) && !keeps_back(); }
   /// Since when the backlog has waited for the line's own limits or breaker.
   TimePoint kept_since() const { return kept_since_; }
-  /// Whether half of the lane's workers had records of this line, over the last seconds.
-  bool has_half_of_workers() const { return 2 * average_running_ >= stage_.settings.workers; }
   /// Workers have so many records of the line.
   void count_at_work(std::uint32_t records) { counted_ += records; }
   /// To be called in each tick, when all were counted.
@@ -161,11 +159,10 @@ class Line {
   std::uint32_t running_ = 0;   // the same, with the records in the pool
   std::uint32_t leaving_ = 0;
   KeyedLimit::Waiting noted_;   // by note_waiting()
-  KeyedLimit::AtWork at_work_;  // by note_at_work(), which keeps the next five
+  KeyedLimit::AtWork at_work_;  // by note_at_work(), which keeps the next four
   std::uint32_t counted_ = 0;
   TimePoint looked_at_{};  // zero while nothing waits
   double kept_share_ = 1;
-  double average_running_ = 0;
   TimePoint kept_since_{};
 };
 

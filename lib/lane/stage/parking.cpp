@@ -105,11 +105,12 @@ std::vector<std::size_t> stages_beside(const std::vector<StageContext>& stages, 
   return beside;
 }
 
-Parking::Kept Parking::kept(Line& line, Pool pool, TimePoint now) {
-  if (line.out_since(now)) return Kept::by_breaker;
+/// Workers open and close the breaker meanwhile, so the loop reads it once.
+Parking::Kept Parking::kept(Line& line, const OutSince& out_since, bool pool_full, TimePoint now) {
+  if (out_since) return Kept::by_breaker;
   if (line.backlog().empty()) return Kept::not_at_all;
   if (line.at_own_limit(now)) return Kept::by_limit;
-  return pool.full || line.waits_for_workers(now) ? Kept::by_pool : Kept::not_at_all;
+  return pool_full || line.waits_for_workers(now) ? Kept::by_pool : Kept::not_at_all;
 }
 
 /// After which time records of the line are given up; zero: never.
@@ -120,38 +121,36 @@ Duration Parking::longest_wait(Kept kept) const {
 
 /// Whether the line has been out, or at its limit, for so long that there is no sense in trying old records:
 /// what is out for a moment is tried first, and what works again takes what has waited meanwhile.
-bool Parking::old_ones_end(Line& line, Kept kept, TimePoint now) const {
+bool Parking::old_ones_end(const Line& line, Kept kept, const OutSince& out_since, TimePoint now) const {
   const auto longest = longest_wait(kept);
   if (longest == Duration::zero()) return false;
-  if (kept == Kept::by_breaker) return now - *line.out_since(now) >= std::min(longest, PoolOutages::proof);
-  const auto works_since = std::max(line.downstream().back_since(), stage_.each->begun());
-  return now - works_since >= std::min<Duration>(longest, first_again);
+  if (out_since) return now - *out_since >= std::min(longest, PoolOutages::proof);
+  const auto since = std::max(line.downstream().back_since(), line.subscriber()->kept_since());
+  return now - since >= std::min<Duration>(longest, first_again);
 }
 
-Parking::Situation Parking::situation(Line& line, const Beside& beside, Kept kept, Pool pool,
-                                      TimePoint now) const {
-  const auto out_since = line.out_since(now);
+Parking::Situation Parking::situation(Line& line, const Neighbours& neighbours, Kept kept,
+                                      const OutSince& out_since, TimePoint now) const {
   // Half of the lane's room is for the lines that have to wait.
-  const auto lines = 2 * std::max<std::uint64_t>(beside.all.with_backlog(), 1);
-  // If the pool is busy with many lines, no other line would get more of it.
-  const bool busy = kept == Kept::by_pool && pool.busy && !line.has_half_of_workers();
+  const auto lines = 2 * std::max<std::uint64_t>(neighbours.with_backlog(), 1);
   return {.kept = kept,
           .out_for_long =
               out_since && now - *out_since >= lane_.lanes.park_after && line.attempts().waiting().size() > 0,
           .longest_wait = longest_wait(kept),
-          .old_ones_end = old_ones_end(line, kept, now),
-          .others = others_of(line, busy ? beside.other_stages : beside.all),
+          .old_ones_end = old_ones_end(line, kept, out_since, now),
+          .others = others_of(line, neighbours),
           .share_records = lane_.lanes.max_incomplete / lines,
           .share_bytes = lane_.memory.lane_bytes / lines,
           .now = now};
 }
 
-std::vector<handler::Item> Parking::take_leaving(Line& line, const Beside& beside, Pool pool,
+std::vector<handler::Item> Parking::take_leaving(Line& line, const Neighbours& neighbours, bool pool_full,
                                                  LeavingRoom room, TimePoint now) const {
   std::vector<handler::Item> leaving;
-  const auto kept = Parking::kept(line, pool, now);
+  const auto out_since = line.out_since(now);
+  const auto kept = Parking::kept(line, out_since, pool_full, now);
   if (kept == Kept::not_at_all) return leaving;
-  const auto at = situation(line, beside, kept, pool, now);
+  const auto at = situation(line, neighbours, kept, out_since, now);
   auto& attempts = line.attempts();
   const auto take = [&](handler::Item item, bool ends) {
     room.take(origin_of(item).size());

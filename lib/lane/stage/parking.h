@@ -1,9 +1,8 @@
 // Decides which waiting records leave their lane (docs/pools.md, "When a pool cannot keep up"): a partition
 // has one committed offset, so what waits for long in a lane stops what shares the lane with it.
 //
-// A record leaves that waits for a line which is out (its breaker is not closed), or which has reached a
-// limit of its own, while another line works; or for a pool whose workers are used up, while a line of
-// another pool works:
+// A record leaves that waits for a line which is out (its breaker is not closed), which has reached a limit
+// of its own, or for which there is no worker, while another line works:
 // - after lanes.park_after; at once if the line has been out for so long and another record waits to be its
 //   next probe; and earlier if the line uses more than its share of the lane's room. It is parked in a retry
 //   topic.
@@ -16,6 +15,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "lane/ledger/ledger.h"
@@ -71,19 +71,10 @@ class Parking {
   Parking(const LaneContext& lane, const StageContext& stage, const Ledger& ledger)
       : lane_(lane), stage_(stage), ledger_(ledger) {}
 
-  /// The lines that can go on while one of the stage waits.
-  struct Beside {
-    Neighbours all;           ///< for a limit of its own
-    Neighbours other_stages;  ///< for the workers of its pool
-  };
-  /// The pool of the stage, in this lane.
-  struct Pool {
-    bool full;  ///< the pool, or the stage after it, takes no more records
-    bool busy;  ///< records are queued
-  };
-  /// Takes the records out of the line that leave now, each with the route to its topic.
-  std::vector<handler::Item> take_leaving(Line& line, const Beside& beside, Pool pool, LeavingRoom room,
-                                          TimePoint now) const;
+  /// Takes the records out of the line that leave now, each with the route to its topic. `pool_full`: the
+  /// pool or the stage after it takes no more records of the line.
+  std::vector<handler::Item> take_leaving(Line& line, const Neighbours& neighbours, bool pool_full,
+                                          LeavingRoom room, TimePoint now) const;
   /// If an operator gives up records such as this one, which was parked: the record is to leave for the
   /// dead-letter topic. Otherwise returns false.
   bool give_up(Line& line, handler::Item& item, TimePoint now) const;
@@ -106,10 +97,12 @@ class Parking {
     TimePoint now;
   };
 
-  static Kept kept(Line& line, Pool pool, TimePoint now);
-  Situation situation(Line& line, const Beside& beside, Kept kept, Pool pool, TimePoint now) const;
+  using OutSince = std::optional<TimePoint>;
+  static Kept kept(Line& line, const OutSince& out_since, bool pool_full, TimePoint now);
+  Situation situation(Line& line, const Neighbours& neighbours, Kept kept, const OutSince& out_since,
+                      TimePoint now) const;
   Duration longest_wait(Kept kept) const;
-  bool old_ones_end(Line& line, Kept kept, TimePoint now) const;
+  bool old_ones_end(const Line& line, Kept kept, const OutSince& out_since, TimePoint now) const;
   bool is_given_up(const Line& line, const handler::Item& item, TimePoint now) const;
   Neighbours::Others others_of(const Line& line, const Neighbours& neighbours) const;
   static bool others_may(const handler::Item& item, const Neighbours::Others& others, bool fills);

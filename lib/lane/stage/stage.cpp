@@ -242,13 +242,12 @@ bool Stage::write_again(Line& line, TimePoint now) const {
   return any;
 }
 
-void Stage::let_leave(const Parking::Beside& beside, TimePoint now) {
+void Stage::let_leave(const Neighbours& neighbours, TimePoint now) {
   if (members_.gate.careful() || workload().drains()) return;
   const bool full = workload().next() != nullptr || (next_ != nullptr && next_->crowded());
-  const Parking::Pool pool{full, full || workload().pool().snapshot().queued > 0};
   for (const auto& line : lines_) {
     const auto before = line->backlog().size();
-    auto leaving = parking_.take_leaving(*line, beside, pool, room_to_leave(), now);
+    auto leaving = parking_.take_leaving(*line, neighbours, full, room_to_leave(), now);
     waiting_.set(waiting_.get() - (before - line->backlog().size()));
     for (auto& item : leaving) run_alone(std::move(item), *line);
   }

@@ -119,7 +119,7 @@ class Stage {
   bool write_again(Line& line, TimePoint now) const;
   void tick(TimePoint now);
   /// Records that wait for too long leave the lane.
-  void let_leave(const Parking::Beside& beside, TimePoint now);
+  void let_leave(const Neighbours& neighbours, TimePoint now);
   /// An operator has ordered something about parked records (shared/parked_orders.h).
   void follow_orders(TimePoint now) {
     std::vector<handler::Item> ordered;

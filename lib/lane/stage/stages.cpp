@@ -241,14 +241,11 @@ void Stages::tick(TimePoint now) {
 void Stages::let_leave(std::size_t stage, TimePoint now) {
   const auto& beside = places_[stage].beside;
   if (beside.empty()) return;
-  Parking::Beside lines;
+  Neighbours neighbours;
   for (const auto i : beside)
-    for (const auto& line : all_[i]->lines()) {
-      if (line->subscriber() == nullptr && lane_.context.stages[i].each != nullptr) continue;
-      lines.all.add(*line);
-      if (i != stage) lines.other_stages.add(*line);
-    }
-  all_[stage]->let_leave(lines, now);
+    for (const auto& line : all_[i]->lines())
+      if (line->subscriber() != nullptr || lane_.context.stages[i].each == nullptr) neighbours.add(*line);
+  all_[stage]->let_leave(neighbours, now);
 }
 
 TimePoint Stages::next_due(TimePoint now) {

@@ -31,11 +31,11 @@ struct WaitingBytes : StageSurroundings {
   std::vector<Sequence> leaving() {
     while (busy->begin(1, now) > 0) busy->charge(1, 100, now);
     REQUIRE(busy->at_own_limit(now));
-    Parking::Beside beside;
-    for (const auto* one : {busy.get(), idle.get()}) beside.all.add(*one);
+    Neighbours neighbours;
+    for (const auto* one : {busy.get(), idle.get()}) neighbours.add(*one);
     std::vector<Sequence> sequences;
     for (const auto& item :
-         Parking(context, stage(), ledger).take_leaving(*busy, beside, {}, {100, 8 << 20}, now))
+         Parking(context, stage(), ledger).take_leaving(*busy, neighbours, false, {100, 8 << 20}, now))
       sequences.push_back(item.sequence);
     return sequences;
   }

@@ -40,15 +40,11 @@ struct TwoSubscribers : StageSurroundings {
     REQUIRE(acme->at_own_limit(now));
   }
   std::vector<Sequence> leaving(bool pool_full = false) {
-    Parking::Beside beside;
-    for (const auto* one : {acme.get(), quick.get()}) {
-      beside.all.add(*one);
-      if (one != acme.get() && of_another_pool) beside.other_stages.add(*one);
-    }
+    Neighbours neighbours;
+    for (const auto* one : {acme.get(), quick.get()}) neighbours.add(*one);
     std::vector<Sequence> sequences;
-    for (const auto& item :
-         Parking(context, stage(), ledger)
-             .take_leaving(*acme, beside, {pool_full, pool_full}, {100, room_bytes}, now)) {
+    for (const auto& item : Parking(context, stage(), ledger)
+                                .take_leaving(*acme, neighbours, pool_full, {100, room_bytes}, now)) {
       sequences.push_back(item.sequence);
       route = item.route();
     }
@@ -62,10 +58,10 @@ struct TwoSubscribers : StageSurroundings {
     item.failures->waiting_since_ms = since_ms;
     acme->wait(std::move(item), now);
   }
-  void fail(Line& line) {
+  void fail(Line& one) {
     const std::string reason = "refused";
-    line.downstream().failed({.reason = reason}, now);
-    line.note_failed(false, now);
+    one.downstream().failed({.reason = reason}, now);
+    one.note_failed(false, now);
   }
 
   const config::Each each{.by = {config::Selector::Kind::key, ""}, .rate = {1, 0, seconds(1)}};
@@ -73,8 +69,7 @@ struct TwoSubscribers : StageSurroundings {
       "send", DownstreamRules{.breaker = {.failures = 1, .window = seconds(30), .probe = seconds(5)}}, each);
   delivery::RetryStep step;
   std::uint64_t room_bytes = 1 << 20;
-  bool of_another_pool = false;  ///< quick
-  handler::Route route{};        ///< of the last one that has left
+  handler::Route route{};  ///< of the last one that has left
   std::unique_ptr<Line> acme, quick;
 };
 
@@ -94,33 +89,15 @@ TEST_CASE_METHOD(TwoSubscribers,
 }
 
 TEST_CASE_METHOD(TwoSubscribers,
-                 "records leave a pool whose workers are used up while another pool has nothing to do") {
+                 "records leave a pool whose workers are used up while others have nothing to do") {
   stage().settings.each.longest_wait = seconds(1);
   wait(0);
   now += seconds(10);
   CHECK(leaving(true).empty());  // nobody else has worked: more workers are needed
   quick->note_worked(now);
-  CHECK(leaving(true).empty());  // in the same pool, which is full for all
-  of_another_pool = true;
   CHECK(leaving(false).empty());
   CHECK(leaving(true) == std::vector<Sequence>{0});
   CHECK(route == handler::Route::parked);  // longest_wait is for the limits of a subscriber
-}
-
-TEST_CASE_METHOD(TwoSubscribers,
-                 "records of a subscriber that uses up the workers alone leave for the others") {
-  wait(0);
-  const auto pass = [this](std::uint32_t running) {
-    acme->count_at_work(running);
-    acme->note_at_work(now);
-    now += seconds(10);
-    quick->note_worked(now);
-  };
-  pass(0);
-  CHECK(leaving(true).empty());
-  pass(1);
-  pass(1);
-  CHECK(leaving(true) == std::vector<Sequence>{0});
 }
 
 TEST_CASE_METHOD(
@@ -297,16 +274,21 @@ TEST_CASE_METHOD(TwoSubscribers, "a subscriber that works again has an hour for 
   const auto back = now;
   const auto come_back = [this](Sequence sequence) {
     wait_again(sequence);
+    reach_limit();
+    acme->note_at_work(now);
     now += seconds(10);
     quick->note_worked(now);
     reach_limit();
+    acme->note_at_work(now);
+    CHECK(leaving() == std::vector<Sequence>{sequence});
   };
-  come_back(0);
-  REQUIRE(leaving() == std::vector<Sequence>{0});
-  CHECK(route == handler::Route::parked);
-  now = back + hours(1) - seconds(10);
-  come_back(1);
-  CHECK(leaving() == std::vector<Sequence>{1});
+  for (Sequence sequence = 0; sequence < 6; ++sequence) {
+    come_back(sequence);
+    CHECK(route == handler::Route::parked);
+    now += minutes(10) - seconds(10);
+  }
+  REQUIRE(now == back + hours(1));
+  come_back(6);
   CHECK(route == handler::Route::dead_letter);
 }
 
@@ -317,10 +299,10 @@ TEST_CASE_METHOD(TwoSubscribers,
   context.parking = nullptr;
   wait(0);
   const bool with_worker = GENERATE(false, true);
-  const auto pass = [&](Duration time, bool with_worker) {
+  const auto pass = [&](Duration time, bool runs) {
     for (const auto end = now + time; now < end; now += milliseconds(50)) {
       quick->note_worked(now);
-      if (with_worker) acme->count_at_work(1);
+      if (runs) acme->count_at_work(1);
       acme->note_at_work(now);
     }
   };

@@ -243,7 +243,7 @@ class ParkedHistory {
     plan_.ordered = false;
     for (auto& [settings, then] : plan_.pools) {
       if (settings.each.by.enabled() && plan_.chance(2)) settings.each.rate = {.records = 1 + plan_.below(3)};
-      if (settings.each.by.enabled() && plan_.chance(4)) settings.each.longest_wait = std::chrono::minutes(5);
+      if (settings.each.by.enabled() && plan_.chance(4)) settings.each.longest_wait = seconds(30);
     }
     begin();
   }
