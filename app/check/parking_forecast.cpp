@@ -33,18 +33,18 @@ Duration time_of(std::uint64_t records, std::uint64_t rate) { return millisecond
 std::string of_pool(const Config& config, const PoolSettings& pool, const WhenOut& out) {
   const auto& each = pool.each;
   const bool subscribers = each.by.enabled();
+  const bool parked = parks(config);
+  const bool stops_meanwhile = parked && out.memory_stops;
   auto text = (pool.named() ? "    " + pool.name + ": " : "    ") + "if " + counted(out.rate, "record") +
               "/s of the partition come (" + (out.assumed ? "assumed" : "lanes.rate") + "), and " +
               (subscribers ? "a subscriber" : "the pool") + " is out, " +
-              (parks(config) ? "its first record leaves" : "the partition stops") + " after " +
-              text_of(out.after) + ", when " + counted(out.records, "record") +
-              " have come since, whoever they are for";
+              (parked ? "its first record leaves" : "the partition stops") + " after " + text_of(out.after) +
+              ", when " + counted(out.records, "record") + " have come since, whoever they are for";
   if (out.memory_after < out.after)
-    text += (parks(config) && out.memory_stops ? "; from " : ", or after ") + text_of(out.memory_after) +
-            (parks(config) && out.memory_stops ? " on the partition stops until then" : "") +
-            ", if all are of " + config::print_size(record_bytes) + " and for " +
-            (subscribers ? "that subscriber" : "that pool");
-  if (!parks(config) || !subscribers || each.longest_wait == Duration::zero()) return text + '\n';
+    text += (stops_meanwhile ? "; from " : ", or after ") + text_of(out.memory_after) +
+            (stops_meanwhile ? " on the partition stops until then" : "") + ", if all are of " +
+            config::print_size(record_bytes) + " and for " + (subscribers ? "that subscriber" : "that pool");
+  if (!parked || !subscribers || each.longest_wait == Duration::zero()) return text + '\n';
   const auto longest = config::print_duration(each.longest_wait);
   if (each.rate.records == 0)
     return text + "; what has waited for " + longest + " becomes a dead letter (each.longest_wait)\n";

@@ -165,8 +165,8 @@ Rows size_rows() {
   return {
       workers_row("pools.NAME.workers",
                   "Maximum number of records of one partition that run at the same time in the pool, or a "
-                  "range, `{ min, "
-                  "max, algorithm }`, for all records of the pool in the process. The default is that of "
+                  "range, `{ min, max, algorithm }`, for all records of the pool in the process. The default "
+                  "is that of "
                   "`lanes.workers`."),
       {"pools.NAME.queue", in_flight, count(0, 1'000'000), OF_POOL(queue),
        "Maximum number of records of one partition that wait for a worker of the pool. The default is that "

@@ -55,12 +55,11 @@ Rows process_rows() {
 
 Rows lane_rows() {
   return {
-      workers_row("lanes.workers",
-                  "Maximum number of records of one partition that run at the same time. With `{ min: 2, "
-                  "max: 64 }` the "
-                  "number follows the downstream, between `min` and `max` records of the whole process; "
-                  "`algorithm` is "
-                  "`vegas` by default, or `gradient`, or `aimd`."),
+      workers_row(
+          "lanes.workers",
+          "Maximum number of records of one partition that run at the same time. With `{ min: 2, "
+          "max: 64 }` the number follows the downstream, between `min` and `max` records of the whole "
+          "process; `algorithm` is `vegas` by default, or `gradient`, or `aimd`."),
       {"lanes.queue", in_flight, count(0, 1'000'000), OF_POOL(queue),
        "Maximum number of records of one partition that wait for a worker, in addition to the running "
        "records. A lane whose queue is full holds."},

@@ -39,20 +39,7 @@ class KeyedLimit {
     std::uint64_t first = 0;  ///< for their first attempt
     std::uint64_t next = 0;   ///< for their next attempt
   };
-  /// Records in the pools of the lanes.
-  struct AtWork {
-    std::uint64_t queued = 0;   ///< each has a place, and waits for a worker
-    std::uint64_t running = 0;  ///< with a worker
-  };
   /// As the lanes have last noted.
-  AtWork at_work() const {
-    return {queued_.load(std::memory_order_relaxed), running_.load(std::memory_order_relaxed)};
-  }
-  /// A lane had `before` of these, and has `now`.
-  void note_at_work(const AtWork& before, const AtWork& now) {
-    queued_.fetch_add(now.queued - before.queued, std::memory_order_relaxed);
-    running_.fetch_add(now.running - before.running, std::memory_order_relaxed);
-  }
   Waiting waiting() const {
     return {first_.load(std::memory_order_relaxed), next_.load(std::memory_order_relaxed)};
   }
@@ -60,6 +47,20 @@ class KeyedLimit {
   void note_waiting(const Waiting& before, const Waiting& now) {
     first_.fetch_add(now.first - before.first, std::memory_order_relaxed);
     next_.fetch_add(now.next - before.next, std::memory_order_relaxed);
+  }
+
+  /// Records in the pools of the lanes.
+  struct AtWork {
+    std::uint64_t queued = 0;   ///< each has a place, and waits for a worker
+    std::uint64_t running = 0;  ///< with a worker
+  };
+  /// The same two for these.
+  AtWork at_work() const {
+    return {queued_.load(std::memory_order_relaxed), running_.load(std::memory_order_relaxed)};
+  }
+  void note_at_work(const AtWork& before, const AtWork& now) {
+    queued_.fetch_add(now.queued - before.queued, std::memory_order_relaxed);
+    running_.fetch_add(now.running - before.running, std::memory_order_relaxed);
   }
 
   /// The limits keep records waiting, in some lane.
