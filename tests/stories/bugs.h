@@ -23,6 +23,8 @@ enum class Bug : std::uint8_t {
   writes_a_dead_letter_twice,
   loses_a_record_for_retry,
   writes_a_record_for_retry_twice,
+  loses_a_parked_record,
+  writes_a_parked_record_twice,
   letters_are_as_old_as_the_record,
   a_refused_letter_stops_its_lane,
   poison_is_an_outage,

@@ -27,11 +27,7 @@ int Facts::rank_of(const std::string& topic) const {
   if (topic == source_) return 0;
   if (topic.ends_with("-dlt")) return rank_of_letters;
   if (topic.ends_with("-out")) return rank_of_output;
-  return topic.ends_with("-retry-100ms") ? 1 : 2;
-}
-
-std::string Facts::text(Id id) const {
-  return "record " + std::to_string(id.second) + " of partition " + std::to_string(id.first);
+  return topic.ends_with("-retry-100ms") ? 1 : last_retry_rank;
 }
 
 void Facts::note(const std::string& rule, const std::string& sentence) {
@@ -43,11 +39,6 @@ void Facts::note(const std::string& rule, const std::string& sentence) {
 void Facts::breach(const std::string& rule, const std::string& sentence) {
   MutexLock lock(mutex_);
   note(rule, sentence);
-}
-
-void Facts::written(Id id) {
-  MutexLock lock(mutex_);
-  written_.insert(id);
 }
 
 void Facts::skipped(const TopicPartition& partition, std::int64_t offset) {
@@ -86,7 +77,7 @@ void Facts::asks_committed(Client client, const TopicPartition& partition) {
 void Facts::end_life(Client client, const TopicPartition& partition) {
   lives_.erase({client, partition});
   const auto member = members_[client];
-  std::erase_if(keys_, [&](const auto& key) { return key.first.first == Place{member, partition}; });
+  std::erase_if(keys_, [&](const auto& key) { return key.first.first == Lane{member, partition}; });
 }
 
 void Facts::assigned(Client client, const std::vector<TopicPartition>& partitions, bool replaces) {
@@ -112,12 +103,13 @@ void Facts::unassigned(Client client, const std::optional<std::vector<TopicParti
   for (const auto& partition : all) end_life(client, partition);
 }
 
-void Facts::taken(const TopicPartition& partition, std::int64_t offset, std::string_view value) {
+void Facts::taken(const TopicPartition& partition, std::int64_t offset, std::string_view value, Copy copy) {
   const auto id = id_of(value);
   if (!id) return;
   MutexLock lock(mutex_);
-  taken_[partition][offset] = {*id, ++now_, value.size()};
-  reads_[*id].push_back({partition, offset});
+  auto& taken = taken_[partition][offset];
+  taken = {*id, ++now_, value.size(), taken.again, taken.done};
+  if (copy > 0) places_[copy] = {partition, offset};
   judge_memory();
 }
 
@@ -128,7 +120,7 @@ void Facts::judge_memory() {
   std::size_t bytes = 0;
   for (const auto& [partition, since] : begun)
     for (const auto& [offset, taken] : taken_[partition])
-      if (taken.at > since && !finished(fates_[taken.id], partition.topic)) bytes += taken.bytes;
+      if (taken.at > since && !finished(fates_[taken.id], partition.topic, taken)) bytes += taken.bytes;
   std::set<std::string> members;
   for (const auto& [client, member] : members_) members.insert(member);
   const auto most = (static_cast<std::size_t>(story_.memory_mib) << 20) * members.size();
@@ -142,7 +134,7 @@ void Facts::judge_range(const TopicPartition& partition, std::int64_t begin, std
                         const char* how) {
   const auto& taken = taken_[partition];
   for (auto at = taken.lower_bound(begin); at != taken.end() && at->first < end; ++at)
-    if (!finished(fates_[at->second.id], partition.topic))
+    if (!finished(fates_[at->second.id], partition.topic, at->second))
       note("nothing committed early",
            partition.text(at->first) + " (" + text(at->second.id) + ") is not finished, and " + how);
 }
@@ -190,21 +182,24 @@ void Facts::answered(std::uint64_t commit, const std::set<TopicPartition>& refus
   unanswered_.erase(commit);
 }
 
-void Facts::writes(const std::string& member, const std::string& topic, std::int64_t timestamp,
-                   std::string_view value) {
+Copy Facts::writes(const std::string& member, const Writing& writing) {
   constexpr std::int64_t day_ms = 24LL * 3600 * 1000;
   MutexLock lock(mutex_);
-  const auto rank = rank_of(topic);
-  if (const auto id = id_of(value)) {
-    const auto life = life_at(member, read_by(member, *id, {}).partition);
-    fates_[*id].copies[rank].writers.emplace(member, life ? life->begun : 0);
+  const auto copy = ++now_;
+  parked_ += writing.parked;
+  if (const auto id = id_of(writing.value)) {
+    const auto place = place_of(writing.of, {{source_, id->first}, id->second});
+    const auto life = life_at(member, place.partition);
+    writers_[copy] = {place, life ? life->begun : 0};
   }
-  if (rank == rank_of_output || timestamp == 0 || timestamp > now_ms() - day_ms) return;
-  note("letters are young",
-       "a record was written to " + topic + " with the timestamp " + std::to_string(timestamp));
+  const auto timestamp = writing.timestamp;
+  if (rank_of(writing.topic) != rank_of_output && timestamp != 0 && timestamp <= now_ms() - day_ms)
+    note("letters are young",
+         "a record was written to " + writing.topic + " with the timestamp " + std::to_string(timestamp));
+  return copy;
 }
 
-void Facts::acknowledged(const std::string& topic, std::string_view value) {
+void Facts::acknowledged(const std::string& topic, std::string_view value, Copy copy) {
   const auto id = id_of(value);
   if (!id) return;
   MutexLock lock(mutex_);
@@ -214,20 +209,18 @@ void Facts::acknowledged(const std::string& topic, std::string_view value) {
   if (rank == rank_of_output) fate.done = stages();
   fate.rank = std::max(fate.rank, rank);
   fate.letters += rank == rank_of_letters;
-  judge_copies(*id, rank);
+  if (rank != rank_of_output) judge_copy(copy, *id, rank);
 }
 
-/// Each assignment passes each copy that it reads on once.
-void Facts::judge_copies(Id id, int rank) {
-  auto& copies = fates_[id].copies;
-  std::size_t read = 1;
-  for (const auto& [of, those] : copies)
-    if (of < rank) read = std::max(read, those.acknowledged);
-  auto& these = copies[rank];
-  if (++these.acknowledged <= read * these.writers.size()) return;
+/// Each assignment passes each copy that it reads on once, also back to the last retry topic.
+void Facts::judge_copy(Copy copy, Id id, int rank) {
+  const auto& writer = writers_[copy];
+  if (rank == last_retry_rank && rank_of(writer.of.partition.topic) == rank)
+    taken_[writer.of.partition][writer.of.offset].again = true;
+  if (++passed_on_[{writer, rank}] == 1) return;
   if (rank == rank_of_letters)
     note("one letter for each record", text(id) + " has two dead letters from one assignment");
-  else if (rank < rank_of_letters)
+  else
     note("one copy for each record", text(id) + " went twice to a retry topic from one assignment");
 }
 
@@ -237,19 +230,13 @@ std::optional<Facts::Life> Facts::life_at(const std::string& member, const Topic
   return std::nullopt;
 }
 
-Facts::Read Facts::read_by(const std::string& member, Id id, const Read& origin) const {
-  const auto reads = reads_.find(id);
-  if (reads == reads_.end()) return origin;
-  for (auto last = reads->second.rbegin(); last != reads->second.rend(); ++last)
-    if (life_at(member, last->partition)) return *last;
-  return origin;
-}
-
-void Facts::judge_repetition(const Life& life, const TopicPartition& partition, std::int64_t offset, Id id) {
-  const auto& fate = fates_[id];
-  if (fate.done == 0 || story_.pools == Pools::stages) return;
+/// Each copy of a record is done once.
+void Facts::judge_repetition(const Life& life, const Place& place) {
+  const auto& [partition, offset] = place;
+  const auto done = taken_[partition][offset].done;
+  if (!done || story_.pools == Pools::stages) return;
   ++repeated_;
-  if (fate.done_in == life.begun)
+  if (*done == life.begun)
     return note("every duplicate is explained",
                 partition.text(offset) + " runs again in the assignment in which it was done");
   for (const auto& sent : sent_[partition])
@@ -284,32 +271,34 @@ void Facts::judge_suspension(const std::string& member, const TopicPartition& pa
          partition.text(offset) + " begins at " + member + ", to which its partition came with a suspension");
 }
 
-TopicPartition Facts::begins(const std::string& member, const TopicPartition& of, std::int64_t offset_of,
-                             const std::string& key, std::string_view value) {
+Facts::Place Facts::begins(const std::string& member, const Place& origin, const std::string& key,
+                           std::string_view value, Copy copy) {
   const auto id = id_of(value);
   MutexLock lock(mutex_);
   ++now_;
-  if (!id || of.topic.ends_with("-dlt")) {
-    note("only its topics", "a record of " + of.topic + " runs");
-    return of;
+  if (!id || origin.partition.topic.ends_with("-dlt")) {
+    note("only its topics", "a record of " + origin.partition.topic + " runs");
+    return origin;
   }
-  const auto [partition, offset] = read_by(member, *id, {of, offset_of});
+  const auto place = place_of(copy, origin);
+  const auto& [partition, offset] = place;
   const auto life = life_at(member, partition);
   if (!life)
     note("only its partitions",
          partition.text(offset) + " begins at " + member + ", which has given the partition back");
   else
-    judge_repetition(*life, partition, offset, *id);
+    judge_repetition(*life, place);
   if (story_.pools == Pools::none && ++running_[{member, partition}] > workers_)
     note("no more than its workers", member + " runs more than " + std::to_string(workers_) + " records of " +
                                          partition.text() + " at once");
   judge_suspension(member, partition, offset);
   judge_order(member, partition, offset, key);
-  return partition;
+  return place;
 }
 
-void Facts::ends(const std::string& member, const TopicPartition& partition, const std::string& key,
+void Facts::ends(const std::string& member, const Place& place, const std::string& key,
                  std::string_view value, bool done) {
+  const auto& partition = place.partition;
   const auto id = id_of(value);
   if (!id) return;
   MutexLock lock(mutex_);
@@ -321,10 +310,9 @@ void Facts::ends(const std::string& member, const TopicPartition& partition, con
     if (state != keys_.end()) state->second.running = false;
   }
   if (!done) return;
-  auto& fate = fates_[*id];
-  ++fate.done;
-  fate.done_at = now_;
-  if (const auto life = life_at(member, partition)) fate.done_in = life->begun;
+  ++fates_[*id].done;
+  const auto life = life_at(member, partition);
+  taken_[partition][place.offset].done = life ? life->begun : 0;
 }
 
 std::int64_t Facts::committed(const TopicPartition& partition) const {
@@ -385,7 +373,8 @@ std::string Facts::figures() const {
   for (const auto& [partition, sent] : sent_) commits += sent.size();
   for (const auto& [id, fate] : fates_) letters += fate.letters;
   return std::to_string(written_.size()) + " records, " + std::to_string(letters) + " dead letters, " +
-         std::to_string(commits) + " offsets committed, " + std::to_string(repeated_) + " runs repeated";
+         std::to_string(parked_) + " times parked, " + std::to_string(commits) + " offsets committed, " +
+         std::to_string(repeated_) + " runs repeated";
 }
 
 }  // namespace laneway::stories

@@ -25,6 +25,9 @@ namespace laneway::stories {
 using kafka::CommittedOffset;
 using kafka::TopicPartition;
 using Client = const void*;
+/// The number of a copy of a record that a member wrote to a retry or dead-letter topic; 0: the record
+/// itself.
+using Copy = std::uint64_t;
 
 struct Breach {
   std::string rule;
@@ -39,7 +42,10 @@ class Facts {
   const std::string& source() const { return source_; }
 
   // Of whoever writes.
-  void written(Id id) EXCLUDES(mutex_);
+  void written(Id id) EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    written_.insert(id);
+  }
   /// The user has skipped the record, which is answered by a dead letter.
   void skipped(const TopicPartition& partition, std::int64_t offset) EXCLUDES(mutex_);
   /// `stored`: the service says that the brokers have the suspension.
@@ -53,22 +59,33 @@ class Facts {
   void assigned(Client client, const std::vector<TopicPartition>& partitions, bool replaces) EXCLUDES(mutex_);
   void unassigned(Client client, const std::optional<std::vector<TopicPartition>>& partitions)
       EXCLUDES(mutex_);
-  void taken(const TopicPartition& partition, std::int64_t offset, std::string_view value) EXCLUDES(mutex_);
+  void taken(const TopicPartition& partition, std::int64_t offset, std::string_view value, Copy copy)
+      EXCLUDES(mutex_);
   /// Returns a number for answered().
   std::uint64_t commits(Client client, const std::vector<CommittedOffset>& offsets) EXCLUDES(mutex_);
   void answered(std::uint64_t commit, const std::set<TopicPartition>& refused) EXCLUDES(mutex_);
-  /// `timestamp`: 0 for the time of writing.
-  void writes(const std::string& member, const std::string& topic, std::int64_t timestamp,
-              std::string_view value) EXCLUDES(mutex_);
-  void acknowledged(const std::string& topic, std::string_view value) EXCLUDES(mutex_);
+  struct Writing {
+    std::string topic;
+    std::int64_t timestamp = 0;  // 0: the time of writing
+    std::string_view value;
+    Copy of = 0;          // what the member writes on
+    bool parked = false;  // the record did not fail
+  };
+  /// Returns the number of the copy.
+  Copy writes(const std::string& member, const Writing& writing) EXCLUDES(mutex_);
+  void acknowledged(const std::string& topic, std::string_view value, Copy copy) EXCLUDES(mutex_);
 
   // Of the work.
-  /// `partition` and `offset` are those of the origin, also for a record of a retry topic. Returns the
-  /// partition that the record was read from, for ends().
-  TopicPartition begins(const std::string& member, const TopicPartition& partition, std::int64_t offset,
-                        const std::string& key, std::string_view value) EXCLUDES(mutex_);
-  void ends(const std::string& member, const TopicPartition& partition, const std::string& key,
-            std::string_view value, bool done) EXCLUDES(mutex_);
+  struct Place {
+    TopicPartition partition;
+    std::int64_t offset = 0;
+    auto operator<=>(const Place&) const = default;
+  };
+  /// `origin` is that of the record, also for a copy. Returns where the copy was read, for ends().
+  Place begins(const std::string& member, const Place& origin, const std::string& key, std::string_view value,
+               Copy copy) EXCLUDES(mutex_);
+  void ends(const std::string& member, const Place& place, const std::string& key, std::string_view value,
+            bool done) EXCLUDES(mutex_);
 
   void breach(const std::string& rule, const std::string& sentence) EXCLUDES(mutex_);
   /// Whether everything that was written is done or given up, and all of it is committed.
@@ -87,15 +104,13 @@ class Facts {
   };
   struct Fate {
     int done = 0;
-    Count done_at = 0;
-    Count done_in = 0;  // the beginning of the life
-    int rank = 0;       // of the furthest topic that has it
+    int rank = 0;  // of the furthest topic that has it
     int letters = 0;
-    struct Copies {
-      std::set<std::pair<std::string, Count>> writers;  // member, and the beginning of its life
-      std::size_t acknowledged = 0;
-    };
-    std::map<int, Copies> copies;  // by the rank of their topic
+  };
+  struct Writer {
+    Place of;         // what it wrote on
+    Count begun = 0;  // its life
+    auto operator<=>(const Writer&) const = default;
   };
   struct Sent {
     TopicPartition partition;
@@ -109,36 +124,33 @@ class Facts {
     std::int64_t last = -1;
     bool running = false;
   };
-  using Place = std::pair<std::string, TopicPartition>;
-  struct Read {
-    TopicPartition partition;
-    std::int64_t offset = 0;
-  };
+  using Lane = std::pair<std::string, TopicPartition>;  // of a member
 
+  static constexpr int last_retry_rank = 2;
   int rank_of(const std::string& topic) const;
-  bool finished(const Fate& fate, const std::string& topic) const {
-    return fate.done >= stages() || fate.rank > rank_of(topic);
-  }
   /// With pools, the records of each pool have an order of their own.
   bool ordered() const { return story_.order != config::Order::none && story_.pools == Pools::none; }
   int stages() const { return story_.pools == Pools::stages ? 2 : 1; }
   void note(const std::string& rule, const std::string& sentence) REQUIRES(mutex_);
-  std::string text(Id id) const;
+  static std::string text(Id id) {
+    return "record " + std::to_string(id.second) + " of partition " + std::to_string(id.first);
+  }
   void judge_range(const TopicPartition& partition, std::int64_t begin, std::int64_t end, const char* how)
       REQUIRES(mutex_);
   void judge_commit(const CommittedOffset& offset, const lane::CompletionMap& map) REQUIRES(mutex_);
-  void judge_repetition(const Life& life, const TopicPartition& partition, std::int64_t offset, Id id)
-      REQUIRES(mutex_);
+  void judge_repetition(const Life& life, const Place& place) REQUIRES(mutex_);
   void judge_order(const std::string& member, const TopicPartition& partition, std::int64_t offset,
                    const std::string& key) REQUIRES(mutex_);
-  void judge_copies(Id id, int rank) REQUIRES(mutex_);
+  void judge_copy(Copy copy, Id id, int rank) REQUIRES(mutex_);
   void judge_memory() REQUIRES(mutex_);
   void judge_suspension(const std::string& member, const TopicPartition& partition, std::int64_t offset)
       REQUIRES(mutex_);
   std::optional<Life> life_at(const std::string& member, const TopicPartition& partition) const
       REQUIRES(mutex_);
-  /// Where the member read the record last, of the partitions that it has; the origin if it has none of them.
-  Read read_by(const std::string& member, Id id, const Read& origin) const REQUIRES(mutex_);
+  Place place_of(Copy copy, const Place& origin) const REQUIRES(mutex_) {
+    const auto found = places_.find(copy);
+    return found == places_.end() ? origin : found->second;
+  }
   void end_life(Client client, const TopicPartition& partition) REQUIRES(mutex_);
   std::int64_t committed(const TopicPartition& partition) const REQUIRES(mutex_);
 
@@ -155,14 +167,22 @@ class Facts {
     Id id;
     Count at = 0;
     std::size_t bytes = 0;
+    bool again = false;           // it was in the last retry topic, and has come there again since
+    std::optional<Count> done{};  // in the life that began then
   };
+  bool finished(const Fate& fate, const std::string& topic, const Taken& taken) const {
+    return fate.done >= stages() || fate.rank > rank_of(topic) || taken.again;
+  }
   std::map<TopicPartition, std::map<std::int64_t, Taken>> taken_ GUARDED_BY(mutex_);
-  std::map<Id, std::vector<Read>> reads_ GUARDED_BY(mutex_);  // in their order
+  std::map<Copy, Place> places_ GUARDED_BY(mutex_);
+  std::map<Copy, Writer> writers_ GUARDED_BY(mutex_);
+  std::map<std::pair<Writer, int>, int> passed_on_ GUARDED_BY(mutex_);  // by the rank of the topic
+  std::size_t parked_ GUARDED_BY(mutex_) = 0;
   std::map<TopicPartition, std::int64_t> judged_below_ GUARDED_BY(mutex_);
   std::map<TopicPartition, std::vector<Sent>> sent_ GUARDED_BY(mutex_);
   std::map<std::uint64_t, std::vector<TopicPartition>> unanswered_ GUARDED_BY(mutex_);
-  std::map<Place, std::uint32_t> running_ GUARDED_BY(mutex_);
-  std::map<std::pair<Place, std::string>, KeyState> keys_ GUARDED_BY(mutex_);
+  std::map<Lane, std::uint32_t> running_ GUARDED_BY(mutex_);
+  std::map<std::pair<Lane, std::string>, KeyState> keys_ GUARDED_BY(mutex_);
   struct Suspended {
     std::string by;
     Count since = 0;

@@ -13,6 +13,7 @@ Story plain(std::uint64_t seed) {
   auto story = Story::draw(seed);
   story.work = Work::library;
   story.pools = Pools::none;
+  story.park_ms = 0;
   story.dead_letters = true;
   story.records = std::max(story.records, 100);
   story.work_ms = std::min(story.work_ms, 1);
@@ -42,6 +43,19 @@ void poison(Story& story, bool rejects) {
   story.poison = 100;
   story.rejects = rejects;
   story.pattern = false;
+}
+
+/// One of two pools is out while the other works.
+void park(Story& story) {
+  story.work = Work::library;
+  story.pools = Pools::by_key;
+  story.order = config::Order::none;
+  story.retry_topics = true;
+  story.park_ms = 50;
+  story.keys = 5;
+  story.records = 200;
+  story.pattern = story.burst = false;
+  story.faults = {{Kind::outage_503, 300, 1400, 2}};
 }
 
 /// A queue that takes seconds, most of which waits when the fault comes.
@@ -106,6 +120,9 @@ void prepare_failures(Story& story, Bug bug) {
       story.order = config::Order::none;
       story.retry_topics = true;
       return poison(story, false);
+    case Bug::loses_a_parked_record:
+    case Bug::writes_a_parked_record_twice:
+      return park(story);
     case Bug::poison_is_an_outage:
       return poison(story, false);
     case Bug::loses_a_dead_letter:

@@ -58,6 +58,7 @@ class Play {
   bool all_ready();
 
   void act(const Fault& fault);
+  int concerned_by(const Fault& fault) const;
   void judge_stall();
   void of_brokers(const Fault& fault);
   void of_members(const Fault& fault);
@@ -157,7 +158,7 @@ void Play::act(const Fault& fault) {
   using Kind = Fault::Kind;
   std::this_thread::sleep_until(begun_ + milliseconds(fault.at));
   const auto downstream = [&](Mood mood) {
-    downstream_.become(mood);
+    downstream_.become(mood, concerned_by(fault));
     sleep(fault.lasts);
     if (mood == Mood::hangs) judge_stall();
     downstream_.become(Mood::work);
@@ -169,6 +170,13 @@ void Play::act(const Fault& fault) {
              : fault.kind == Kind::outage_500 ? Mood::answers_500
              : fault.kind == Kind::hang       ? Mood::hangs
                                               : Mood::slow);
+}
+
+/// Where records are parked, most outages are those of one pool or subscriber.
+int Play::concerned_by(const Fault& fault) const {
+  const bool alone = fault.kind == Fault::Kind::outage_503 || fault.kind == Fault::Kind::slow;
+  if (story_.park_ms == 0 || !alone || fault.choice % 4 == 0) return Downstream::all_keys;
+  return static_cast<int>(1 + fault.choice % 2);
 }
 
 /// A lane whose calls hang is not ready after the time that the settings allow. A suspended lane is.

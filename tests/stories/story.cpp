@@ -65,9 +65,28 @@ void draw_configuration(Story& story, Dice& dice) {
       story.order == config::Order::none && story.dead_letters && !story.pattern && dice.one_in(2);
 }
 
+/// With dice of its own, so that the other stories stay as they are.
+void draw_parking(Story& story, Dice dice) {
+  const bool neighbours = story.pools == Pools::by_key || story.pools == Pools::each;
+  if (!neighbours || dice.one_in(3)) return;
+  story.order = config::Order::none;
+  story.dead_letters = story.retry_topics = true;
+  story.pattern = false;
+  story.park_ms = dice.one_of({50, 300});
+}
+
+/// One downstream that is out while others are not.
+void draw_outage(Story& story, Dice dice) {
+  if (story.park_ms == 0) return;
+  const int at = dice.between(0, 1500);
+  const int lasts = dice.between(400, 1400);
+  story.faults.push_back({Kind::outage_503, at, lasts, static_cast<std::uint32_t>(dice.between(1, 3))});
+}
+
 void draw_load(Story& story, Dice& dice) {
   story.burst = dice.one_in(2);
   story.keys = dice.one_of({1, 5, 100});
+  if (story.park_ms > 0) story.keys = std::max(story.keys, 5);
   story.bytes = dice.one_of({20, 20, 200, 5000});
   story.compression = dice.one_of({"none", "lz4", "zstd"});
   story.old = dice.one_in(4);
@@ -82,7 +101,8 @@ void draw_load(Story& story, Dice& dice) {
     story.poison = dice.one_of({7, 20, 100});
     // A pool with `each` has a downstream for each key: if an outage ends while poison is all that is left of
     // a key, nothing shows that the outage is over.
-    story.rejects = dice.one_in(2) || story.pools == Pools::each;
+    // With parking it goes round in the retry topics.
+    story.rejects = dice.one_in(2) || story.pools == Pools::each || story.park_ms > 0;
   }
   if (dice.one_in(5)) story.hanging = 10;
 }
@@ -171,6 +191,8 @@ const char* name_of(Bug bug) {
                                                 "a dead letter is written twice",
                                                 "a record for a retry topic is lost",
                                                 "a record for a retry topic is written twice",
+                                                "a parked record is lost",
+                                                "a parked record is written twice",
                                                 "a dead letter has the record's timestamp",
                                                 "a refused dead letter stops its lane for good",
                                                 "poison is taken for an outage",
@@ -199,8 +221,10 @@ Story Story::draw(std::uint64_t seed) {
   story.seed = seed;
   story.name = std::to_string(seed);
   draw_configuration(story, dice);
+  draw_parking(story, Dice(~seed));
   draw_load(story, dice);
   draw_faults(story, dice);
+  draw_outage(story, Dice(seed + 1'000'000'007));
   draw_limits(story, dice);
   return story;
 }
@@ -235,8 +259,9 @@ std::string Story::text() const {
           number(workers, "workers, a queue of ") + number(queue, "records, at most ") +
           number(max_incomplete, "unfinished, ") + number(attempts, "attempts") +
           (dead_letters ? ", dead letters" : "") + (retry_topics ? ", retry topics of 100 and 400 ms" : "") +
-          ", a drain of " + number(drain_ms, "ms") + (gives_back ? " that gives back" : "") +
-          ", commits each " + number(commit_ms, "ms, ") + number(memory_mib, "MiB for records, a stall is ") +
+          (park_ms > 0 ? ", parking after " + number(park_ms, "ms") : "") + ", a drain of " +
+          number(drain_ms, "ms") + (gives_back ? " that gives back" : "") + ", commits each " +
+          number(commit_ms, "ms, ") + number(memory_mib, "MiB for records, a stall is ") +
           number(stall_ms, "ms\n  ");
   text += number(records, "records a partition ") + (burst ? "at once" : "over 2 s") + ", " +
           number(keys, "keys, ") + number(bytes, "bytes, compression ") + compression +
@@ -259,8 +284,9 @@ std::vector<Story> Story::smaller() const {
   without([](Story& story) { story.members = 1; });
   without([](Story& story) { story.partitions = std::max(1, story.partitions / 2); });
   without([](Story& story) { story.records = std::max(1, story.records / 2); });
-  without([](Story& story) { story.pools = Pools::none; });
-  without([](Story& story) { story.retry_topics = false; });
+  without([](Story& story) { story.pools = Pools::none, story.park_ms = 0; });
+  without([](Story& story) { story.retry_topics = false, story.park_ms = 0; });
+  without([](Story& story) { story.park_ms = 0; });
   without([](Story& story) { story.order = config::Order::none; });
   without([](Story& story) { story.poison = 0; });
   without([](Story& story) { story.hanging = 0; });

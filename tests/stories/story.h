@@ -68,6 +68,7 @@ struct Story {
   std::uint32_t attempts = 3;
   bool dead_letters = true;
   bool retry_topics = false;
+  int park_ms = 0;          // lanes.park_after, with pools and retry topics; 0: nothing is parked
   bool gives_back = false;  // lanes.drain_queued
   int commit_ms = 100;
   int drain_ms = 3000;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lane/shared/crash_watch.h"
+#include "stories/copies.h"
 
 namespace laneway::stories {
 namespace {
@@ -50,10 +51,6 @@ std::vector<TopicPartition> partitions_of(const List* list) {
   for (int i = 0; list != nullptr && i < list->cnt; ++i)
     all.push_back({list->elems[i].topic, list->elems[i].partition});
   return all;
-}
-
-std::string_view text_of(const void* bytes, std::size_t size) {
-  return {static_cast<const char*>(bytes), size};
 }
 
 std::vector<CommittedOffset> offsets_of(const List* list) {
@@ -111,10 +108,10 @@ void plant(Tap& tap, List& list) {
   }
 }
 
-struct Copy {
-  explicit Copy(const List& original) : list(rd_kafka_topic_partition_list_copy(&original)) {}
-  ~Copy() { rd_kafka_topic_partition_list_destroy(list); }
-  Copy(const Copy&) = delete;
+struct ListCopy {
+  explicit ListCopy(const List& original) : list(rd_kafka_topic_partition_list_copy(&original)) {}
+  ~ListCopy() { rd_kafka_topic_partition_list_destroy(list); }
+  ListCopy(const ListCopy&) = delete;
   List* list;
 };
 
@@ -208,7 +205,7 @@ rd_kafka_resp_err_t __wrap_rd_kafka_assign(rd_kafka_t* rk, const List* list) {
   if (const auto by = known(rk)) {
     by->tap->facts().assigned(rk, partitions_of(list), true);
     if (list != nullptr && list->cnt > 0 && by->tap->bug() == Bug::a_partition_is_not_read) {
-      const Copy copy(*list);
+      const ListCopy copy(*list);
       (void)rd_kafka_topic_partition_list_del_by_idx(copy.list, 0);
       return __real_rd_kafka_assign(rk, copy.list);
     }
@@ -221,7 +218,7 @@ rd_kafka_error_t* __wrap_rd_kafka_incremental_assign(rd_kafka_t* rk, const List*
   if (const auto by = known(rk)) {
     by->tap->facts().assigned(rk, partitions_of(list), false);
     if (list->cnt > 0 && by->tap->bug() == Bug::a_partition_is_not_read) {
-      const Copy copy(*list);
+      const ListCopy copy(*list);
       (void)rd_kafka_topic_partition_list_del_by_idx(copy.list, 0);
       return __real_rd_kafka_incremental_assign(rk, copy.list);
     }
@@ -248,7 +245,8 @@ rd_kafka_message_t* __wrap_rd_kafka_consume_queue(rd_kafka_queue_t* queue, int t
     rd_kafka_message_destroy(message);
     return __wrap_rd_kafka_consume_queue(queue, timeout);
   }
-  tap->facts().taken({topic, message->partition}, message->offset, text_of(message->payload, message->len));
+  tap->facts().taken({topic, message->partition}, message->offset, text_of(message->payload, message->len),
+                     copy_in(*message));
   return message;
 }
 
@@ -264,7 +262,7 @@ rd_kafka_resp_err_t __wrap_rd_kafka_commit_queue(rd_kafka_t* rk, const List* lis
   if (by->tap->bug() == Bug::forgets_its_commits || by->tap->coordinator_lost())
     return RD_KAFKA_RESP_ERR_NO_ERROR;
   if (by->tap->bug() == Bug::commits_are_refused_for_good && list->cnt > 1) return RD_KAFKA_RESP_ERR_UNKNOWN;
-  const Copy copy(*list);
+  const ListCopy copy(*list);
   plant(*by->tap, *copy.list);
   const auto number = by->tap->facts().commits(rk, offsets_of(copy.list));
   {
@@ -310,6 +308,16 @@ rd_kafka_error_t* __wrap_rd_kafka_send_offsets_to_transaction(
 }
 
 rd_kafka_error_t* __real_rd_kafka_produceva(rd_kafka_t* rk, const rd_kafka_vu_t* fields, std::size_t count);
+
+/// A second one of the same, without anyone who waits for an answer.
+static void produce_again(rd_kafka_t* rk, std::vector<rd_kafka_vu_t> fields) {
+  std::erase_if(fields, [](const auto& field) { return field.vtype == RD_KAFKA_VTYPE_OPAQUE; });
+  for (auto& field : fields)
+    if (field.vtype == RD_KAFKA_VTYPE_HEADERS) field.u.headers = rd_kafka_headers_copy(field.u.headers);
+  if (auto* error = __real_rd_kafka_produceva(rk, fields.data(), fields.size()))
+    rd_kafka_error_destroy(error);
+}
+
 rd_kafka_error_t* __wrap_rd_kafka_produceva(rd_kafka_t* rk, const rd_kafka_vu_t* fields, std::size_t count) {
   const auto by = known(rk);
   if (!by) return __real_rd_kafka_produceva(rk, fields, count);
@@ -325,9 +333,12 @@ rd_kafka_error_t* __wrap_rd_kafka_produceva(rd_kafka_t* rk, const rd_kafka_vu_t*
       const bool retry = topic.find("-retry-") != std::string::npos;
       if (letter && bug == Bug::a_refused_letter_stops_its_lane)
         return rd_kafka_error_new(RD_KAFKA_RESP_ERR_INVALID_RECORD, "refused");
+      const bool parked = retry && Produced::of(changed).writing.parked;
       twice = (letter && bug == Bug::writes_a_dead_letter_twice) ||
-              (retry && bug == Bug::writes_a_record_for_retry_twice);
-      if ((letter && bug == Bug::loses_a_dead_letter) || (retry && bug == Bug::loses_a_record_for_retry)) {
+              (retry && bug == Bug::writes_a_record_for_retry_twice) ||
+              (parked && bug == Bug::writes_a_parked_record_twice);
+      if ((letter && bug == Bug::loses_a_dead_letter) || (retry && bug == Bug::loses_a_record_for_retry) ||
+          (parked && bug == Bug::loses_a_parked_record)) {
         elsewhere = "elsewhere";
         field.u.cstr = elsewhere.c_str();
       }
@@ -335,25 +346,14 @@ rd_kafka_error_t* __wrap_rd_kafka_produceva(rd_kafka_t* rk, const rd_kafka_vu_t*
     if (field.vtype == RD_KAFKA_VTYPE_TIMESTAMP && by->tap->bug() == Bug::letters_are_as_old_as_the_record)
       field.u.i64 = 1'000'000'000'000;
   }
-  std::string topic;
-  std::string_view value;
-  std::int64_t timestamp = 0;
-  for (const auto& field : changed) {
-    if (field.vtype == RD_KAFKA_VTYPE_TOPIC) topic = field.u.cstr;
-    if (field.vtype == RD_KAFKA_VTYPE_TIMESTAMP) timestamp = field.u.i64;
-    if (field.vtype == RD_KAFKA_VTYPE_VALUE) value = text_of(field.u.mem.ptr, field.u.mem.size);
-  }
-  by->tap->facts().writes(by->member, topic, timestamp, value);
-  if (twice) {  // without the headers, which belong to the first one, and without anyone who waits for an
-                // answer
-    std::vector<rd_kafka_vu_t> second;
-    for (const auto& field : changed)
-      if (field.vtype != RD_KAFKA_VTYPE_HEADERS && field.vtype != RD_KAFKA_VTYPE_OPAQUE)
-        second.push_back(field);
-    if (auto* error = __real_rd_kafka_produceva(rk, second.data(), second.size()))
-      rd_kafka_error_destroy(error);
-  }
-  return __real_rd_kafka_produceva(rk, changed.data(), changed.size());
+  const auto produced = Produced::of(changed);
+  const auto copy = by->tap->facts().writes(by->member, produced.writing);
+  if (produced.headers != nullptr) set_copy(produced.headers, copy);
+  if (twice) produce_again(rk, changed);
+  auto* error = __real_rd_kafka_produceva(rk, changed.data(), changed.size());
+  // The caller has the headers again, and writes the same later.
+  if (error != nullptr && produced.headers != nullptr) set_copy(produced.headers, produced.writing.of);
+  return error;
 }
 
 const rd_kafka_message_t* __real_rd_kafka_event_message_next(rd_kafka_event_t* event);
@@ -364,7 +364,7 @@ const rd_kafka_message_t* __wrap_rd_kafka_event_message_next(rd_kafka_event_t* e
   const std::string topic = rd_kafka_topic_name(message->rkt);
   auto* tap = tap_of(topic);
   if (tap == nullptr || topic == tap->facts().source()) return message;
-  tap->facts().acknowledged(topic, text_of(message->payload, message->len));
+  tap->facts().acknowledged(topic, text_of(message->payload, message->len), copy_in(*message));
   return message;
 }
 
@@ -372,7 +372,7 @@ rd_kafka_resp_err_t __real_rd_kafka_subscribe(rd_kafka_t* rk, const List* list);
 rd_kafka_resp_err_t __wrap_rd_kafka_subscribe(rd_kafka_t* rk, const List* list) {
   const auto by = known(rk);
   if (!by || by->tap->bug() != Bug::consumes_its_dead_letters) return __real_rd_kafka_subscribe(rk, list);
-  const Copy copy(*list);
+  const ListCopy copy(*list);
   rd_kafka_topic_partition_list_add(copy.list, (by->tap->facts().source() + "-dlt").c_str(),
                                     RD_KAFKA_PARTITION_UA);
   return __real_rd_kafka_subscribe(rk, copy.list);

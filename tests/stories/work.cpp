@@ -1,6 +1,7 @@
 #include "stories/work.h"
 
 #include "handler/outcome.h"
+#include "stories/copies.h"
 
 namespace laneway::stories {
 
@@ -9,16 +10,16 @@ using handler::Outcome;
 Outcome Downstream::call(const std::string& member, const handler::Attempt& attempt) {
   if (tap_.abandoned(member)) return Outcome::retry("abandoned");
   const auto& record = attempt.record;
-  const TopicPartition partition{std::string(record.topic()), record.partition()};
+  const Facts::Place origin{{std::string(record.topic()), record.partition()}, record.offset()};
   const std::string key(record.key().value_or(""));
   const auto value = record.value().value_or("");
   const auto id = id_of(value).value_or(Id{-1, -1});
   auto& facts = tap_.facts();
   const auto once = [&] {
-    const auto read_from = facts.begins(member, partition, record.offset(), key, value);
+    const auto place = facts.begins(member, origin, key, value, copy_in(record));
     auto outcome = planted(answer(member, attempt, id), id);
     const bool done = outcome.verdict == handler::Verdict::done && !tap_.abandoned(member);
-    facts.ends(member, read_from, key, value, done);
+    facts.ends(member, place, key, value, done);
     return outcome;
   };
   auto outcome = once();
@@ -49,7 +50,9 @@ bool Downstream::hang(const handler::Attempt& attempt) {
 
 Outcome Downstream::answer(const std::string& member, const handler::Attempt& attempt, Id id) {
   if (attempt.stop.stop_requested()) return stop(member);
-  const auto mood = mood_.load();
+  const int key = key_;
+  const bool concerned = key == all_keys || attempt.record.key() == std::to_string(key);
+  const auto mood = concerned ? mood_.load() : Mood::work;
   if (mood == Mood::answers_503) return Outcome::unavailable("HTTP 503");
   if (mood == Mood::answers_500) return Outcome::retry("HTTP 500");
   if (mood == Mood::hangs && !hang(attempt)) return stop(member);

@@ -28,7 +28,10 @@ class Downstream {
 
   Downstream(const Story& story, Tap& tap) : story_(story), tap_(tap) {}
 
-  void become(Mood mood) {
+  static constexpr int all_keys = -1;
+  /// `key`: for the records of this key only.
+  void become(Mood mood, int key = all_keys) {
+    key_ = key;
     mood_ = mood;
     if (mood != Mood::work) always_worked_ = false;
   }
@@ -56,6 +59,7 @@ class Downstream {
   const Story& story_;
   Tap& tap_;
   std::atomic<Mood> mood_{Mood::work};
+  std::atomic<int> key_{all_keys};
   std::atomic<bool> always_worked_{true};
   std::atomic<int> held_calls_{0};
   std::atomic<int> hanging_{0};  // records of their own
