@@ -89,7 +89,8 @@ class Trial:
         url, authority = f"{self.downstream.url}/{name}", self.downstream.authority
         if self.story.handler == "exec":
             program = [sys.executable, str(harness.INTEGRATION / "framework" / "forwarder.py"), url, authority]
-            return {"handler": {"simulate": None, "exec": {"command": program, "timeout": "3s"}}}
+            # Dozens of programs start at once, and on a busy machine each takes seconds for its start.
+            return {"handler": {"simulate": None, "exec": {"command": program, "timeout": "30s"}}}
         if self.story.handler == "plugin":
             plugin = {"library": str(PLUGINS / "forward.so"), "timeout": "3s", "config": {"url": url, "authority": authority}}
             return {"handler": {"simulate": None, "plugin": plugin}}
