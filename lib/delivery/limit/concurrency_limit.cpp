@@ -16,6 +16,7 @@ constexpr double back_off = 0.9;
 constexpr double strongest = 0.5;
 constexpr double mostly = 0.5;
 constexpr Duration trial_interval = seconds(30);
+constexpr Duration longest_interval = seconds(600);  // a trial lasts as long as a quiet night
 constexpr Duration shortest_burst = seconds(1);
 constexpr Duration longest_burst = seconds(8);
 
@@ -110,7 +111,7 @@ std::optional<LimitChange> ConcurrencyLimit::judge(const DropCount& calls, TimeP
   if (!persists) return {};
   const auto trial = *std::exchange(trial_, {});
   if (!*persists) {
-    const auto lasting = std::max<Duration>(trial_interval, 20 * (now - trial.begun));
+    const auto lasting = std::clamp<Duration>(20 * (now - trial.begun), trial_interval, longest_interval);
     overload_ = {trial.limit, std::exchange(limit_, trial.limit), now + lasting};
     return lower(trial.window, now);
   }
@@ -150,6 +151,7 @@ std::optional<LimitChange> ConcurrencyLimit::breaker_opened(TimePoint now) {
 
 std::optional<LimitChange> ConcurrencyLimit::change(LimitBounds bounds, TimePoint now) {
   bounds_ = bounds;
+  if (trial_) trial_->limit = std::clamp(trial_->limit, bounds.min, bounds.max);
   return move({limit_, LimitReason::settings}, "min or max were changed", {}, now);
 }
 

@@ -15,12 +15,13 @@
 // calls beyond a capacity are dropped, and those are less than half, half of the limit is within the
 // capacity. The places that slow calls hold are not halved: they stay held, and nothing else would run.
 // Then the limit becomes 0.9 of what it was, or less by the places of the dropped calls above the baseline
-// (their time, by Little's law), at least half; and for half a minute, or twenty times the trial, dropped
-// calls lower it without another trial. If it falls to the limit of the trial and they go on, the trial fell
-// between two bursts of them: the limit returns, and the next trials last longer. Otherwise it returns. When
-// at least half of the calls are dropped the limit falls at once, and nothing is learned: that is an outage,
-// which is the breaker's. The published Gradient2 ignores dropped calls, Vegas lowers by log₁₀, and AIMD
-// takes each dropped call for overload. The opening of the breaker halves the limit.
+// (their time, by Little's law), at least half; and for half a minute, or twenty times the trial up
+// to ten minutes, dropped calls lower it without another trial. If it falls to the limit of the trial and
+// they go on, the trial fell between two bursts of them: the limit returns, and the next trials last longer.
+// Otherwise it returns. When at least half of the calls are dropped the limit falls at once, and nothing is
+// learned: that is an outage, which is the breaker's. The published Gradient2 ignores dropped calls, Vegas
+// lowers by log₁₀, and AIMD takes each dropped call for overload. The opening of the breaker halves the
+// limit.
 //
 // The published windows drop calls under 0.1 ms, so they never adapt for handlers of microseconds; here no
 // call is too short.

@@ -12,7 +12,9 @@ constexpr double least = 1e-6;
 
 void LatencyCounts::add(double latency, std::uint32_t calls) {
   const double octave = std::log2(std::max(latency, least) / least);
-  auto& same = classes_[std::min(static_cast<std::size_t>(octave * in_octave), classes_.size() - 1)];
+  const auto index = std::min(static_cast<std::size_t>(octave * in_octave), classes_.size() - 1);
+  auto& same = classes_[index];
+  first_ = std::min(first_, index);
   same.calls += calls;
   same.seconds += latency * calls;
   calls_ += calls;
@@ -27,7 +29,8 @@ LatencyCounts::Quicker LatencyCounts::quicker(double counted) const {
   double sum = 0;
   double squares = 0;
   double slowest = 0;
-  for (const auto& same : classes_) {
+  for (auto index = first_; index < classes_.size(); ++index) {
+    const auto& same = classes_[index];
     if (same.calls == 0) continue;
     slowest = same.seconds / static_cast<double>(same.calls);
     const double calls = std::min(left, static_cast<double>(same.calls));

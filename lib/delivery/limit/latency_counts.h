@@ -37,6 +37,7 @@ class LatencyCounts {
   static constexpr std::size_t octaves = 34;  // from a microsecond to more than four hours
 
   std::array<Class, octaves * in_octave> classes_{};
+  std::size_t first_ = octaves * in_octave;  // of the classes that have calls
   std::uint64_t calls_ = 0;
 };
 

@@ -11,6 +11,7 @@ constexpr std::uint64_t fewest_calls = 10;
 constexpr double few_calls_vary = 0.25;  // of the average, at least: so few do not show how much they do
 constexpr double wanted_noise = 0.1;     // of the average
 constexpr Duration shortest = milliseconds(100);
+constexpr double no_time = 1e-9;  // s: a call of a clock that stands still
 constexpr Duration long_enough = seconds(1);
 constexpr Duration very_long = seconds(10);
 constexpr Duration too_long = seconds(60);
@@ -73,10 +74,12 @@ bool LimitWindow::due(std::uint32_t limit, TimePoint now) {
 }
 
 /// Calls so slow that few of them end keep step with each other: a queue delays some, and others not at all.
+/// Windows of about ten seconds stay with one kind of average, because two kinds cannot be compared.
 void LimitWindow::measure(TimePoint now) {
   sum_.time = now - begun_;
-  const auto quicker = sum_.time >= very_long ? latencies_.quicker(1) : latencies_.quicker();
-  sum_.latency = quicker.average;
+  const bool few = sum_.time >= (took_long_ ? very_long / 2 : very_long);
+  const auto quicker = few ? latencies_.quicker(1) : latencies_.quicker();
+  sum_.latency = sum_.worked == 0 ? 0 : std::max(quicker.average, no_time);
   sum_.variation = std::max(sum_.worked < fewest_calls ? few_calls_vary : 0, quicker.variation);
   if (sum_.worked == 0) return;
   const double slow = seconds_ - sum_.latency * static_cast<double>(sum_.worked);
@@ -92,6 +95,7 @@ bool LimitWindow::precise(TimePoint now) {
 
 LimitWindow::Sum LimitWindow::close(TimePoint now) {
   measure(now);
+  took_long_ = sum_.time >= (took_long_ ? very_long / 2 : very_long);
   if (dropped() == 0)
     sum_.throttled = sum_.timeouts = sum_.unavailable = 0, sum_.longest_timeout = 0;
   else if (dropped_seconds_ > 0)
@@ -103,7 +107,7 @@ LimitWindow::Sum LimitWindow::close(TimePoint now) {
 
 void LimitWindow::settle(Duration time, TimePoint now) {
   empty_ = true;
-  settled_ = now + time;
+  settled_ = std::max<TimePoint>(settled_, now + time);
 }
 
 }  // namespace laneway::delivery

@@ -10,7 +10,7 @@
 // nothing.
 //
 // The latency of a window is that of the quicker three quarters of its calls (latency_counts.h), unless it
-// took ten seconds.
+// took ten seconds; after such a window, unless it took five.
 //
 // If the calls belong to parts that can fail apart, dropped calls count only if more than half of the
 // window's parts have some: otherwise they show the state of those parts, and not that there are too many
@@ -71,7 +71,8 @@ class LimitWindow {
   bool due(std::uint32_t limit, TimePoint now);
   /// Ends the window; the next one begins.
   Sum close(TimePoint now);
-  /// Forgets the window. Calls that end within the time show an earlier limit.
+  /// Forgets the window. Calls that end within the time, or within that of an earlier call of settle(), show
+  /// an earlier limit.
   void settle(Duration time, TimePoint now);
 
  private:
@@ -94,6 +95,7 @@ class LimitWindow {
   TimePoint begun_{};           // of the window
   TimePoint settled_{};
   bool empty_ = true;
+  bool took_long_ = false;  // the window before
 };
 
 }  // namespace laneway::delivery

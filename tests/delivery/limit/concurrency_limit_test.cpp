@@ -1,6 +1,8 @@
 #include "delivery/limit/concurrency_limit.h"
 
 #include <algorithm>
+#include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,6 +48,30 @@ void check_targets(LimitKind kind, const ServerModel& model, const Steps& steps 
     CHECK(shares.p99 <= 1.5);
   }
 }
+
+/// An aimd limit, and the next change of it if so many of each hundred calls are dropped.
+struct Dropping {
+  ConcurrencyLimit limit{LimitKind::aimd, {40, 100}};
+  TimePoint now = TimePoint{} + seconds(1);
+
+  Dropping() { limit.change({2, 100}, TimePoint{}); }
+  std::optional<LimitChange> window(std::uint32_t dropped) {
+    return limit.ended({.worked = 100 - dropped,
+                        .latency = milliseconds(50),
+                        .unavailable = dropped,
+                        .in_flight = limit.limit()},
+                       now += milliseconds(200));
+  }
+  LimitChange change(std::uint32_t dropped) {
+    for (;;)
+      if (const auto next = window(dropped)) return *next;
+  }
+  LimitChange trial() {
+    auto next = change(10);
+    while (next.reason == LimitReason::success) next = change(10);
+    return next;
+  }
+};
 
 }  // namespace
 
@@ -248,30 +274,46 @@ TEST_CASE("concurrency limit: the limit returns when fewer calls do not lower th
 }
 
 TEST_CASE("concurrency limit: the limit returns when a trial fell between two bursts of dropped calls") {
-  ConcurrencyLimit limit(LimitKind::aimd, {40, 100});
-  limit.change({2, 100}, TimePoint{});
-  auto now = TimePoint{} + seconds(1);
-  const auto change = [&](std::uint32_t dropped) {
-    for (;;) {
-      const auto next = limit.ended({.worked = 100 - dropped,
-                                     .latency = milliseconds(50),
-                                     .unavailable = dropped,
-                                     .in_flight = limit.limit()},
-                                    now += milliseconds(200));
-      if (next) return *next;
-    }
-  };
-  auto next = change(10);
-  while (next.reason == LimitReason::success) next = change(10);
-  CHECK(next.reason == LimitReason::probe);
-  const auto before = next.from;
-  const auto trial = next.to;
-  next = change(0);
+  Dropping calls;
+  const auto trial = calls.trial();
+  CHECK(trial.reason == LimitReason::probe);
+  auto next = calls.change(0);
   CHECK(next.reason == LimitReason::unavailable);
-  while (next.reason == LimitReason::unavailable) next = change(10);
-  CHECK(next.from <= trial);
-  CHECK(next.to == before);
+  while (next.reason == LimitReason::unavailable) next = calls.change(10);
+  CHECK(next.from <= trial.to);
+  CHECK(next.to == trial.from);
   CHECK(next.words == "10 % of the calls fail, however few are made at once");
+}
+
+TEST_CASE("concurrency limit: new bounds hold for the limit to which a trial returns") {
+  Dropping calls;
+  const auto trial = calls.trial();
+  REQUIRE(trial.reason == LimitReason::probe);
+  REQUIRE(trial.from > 30);
+  calls.limit.change({2, 30}, calls.now);
+  const auto next = calls.change(0);
+  CHECK(next.reason == LimitReason::unavailable);
+  CHECK(next.from == 30);
+}
+
+TEST_CASE("concurrency limit: what a trial found is forgotten ten minutes after a quiet night") {
+  Dropping calls;
+  REQUIRE(calls.trial().reason == LimitReason::probe);
+  calls.now += std::chrono::hours(8);
+  CHECK(calls.change(0).reason == LimitReason::unavailable);
+  for (const auto until = calls.now + seconds(601); calls.now < until;) calls.window(0);
+  auto next = calls.change(10);
+  while (next.reason == LimitReason::success) next = calls.change(10);
+  CHECK(next.reason == LimitReason::probe);
+}
+
+TEST_CASE("concurrency limit: calls that take no time by the clock leave the limit free to rise") {
+  for (const auto kind : {LimitKind::aimd, LimitKind::vegas, LimitKind::gradient}) {
+    ConcurrencyLimit limit(kind, {4, 64});
+    auto now = TimePoint{} + seconds(1);
+    for (int i = 0; i < 100; ++i) limit.ended({.worked = 200, .in_flight = 64}, now += milliseconds(200));
+    CHECK(limit.limit() == 64);
+  }
 }
 
 TEST_CASE("concurrency limit: an opening breaker ends a trial") {

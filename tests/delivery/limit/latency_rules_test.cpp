@@ -88,6 +88,31 @@ TEST_CASE("limit window: after a minute a few slow calls suffice, if they are as
   CHECK(sum.noise > 0);  // although all were equal
 }
 
+TEST_CASE("limit window: after a window of ten seconds, windows of five have the average of all calls too") {
+  LimitWindow window;
+  auto now = TimePoint{} + seconds(1);
+  const auto latency_of = [&](Duration time) {
+    for (int i = 0; i < 12; ++i) {
+      window.add({.worked = 1, .latency = seconds(i < 9 ? 1 : 5), .in_flight = 12}, now);
+      now += time / 12;
+    }
+    return window.close(now).latency;
+  };
+  CHECK(latency_of(seconds(9)) == Approx(1).epsilon(0.05));
+  CHECK(latency_of(seconds(12)) == Approx(2).epsilon(0.05));
+  CHECK(latency_of(seconds(9)) == Approx(2).epsilon(0.05));
+  CHECK(latency_of(seconds(4)) == Approx(1).epsilon(0.05));
+}
+
+TEST_CASE("limit window: a later change does not shorten the time for which calls are not counted") {
+  LimitWindow window;
+  const auto start = TimePoint{} + seconds(1);
+  window.settle(seconds(10), start);
+  window.settle({}, start + seconds(1));
+  window.add({.worked = 50, .latency = milliseconds(10)}, start + seconds(2));
+  CHECK_FALSE(window.due(10, start + seconds(5)));
+}
+
 TEST_CASE("limit window: calls before the window has settled are not counted") {
   LimitWindow window;
   const auto start = TimePoint{} + seconds(1);
