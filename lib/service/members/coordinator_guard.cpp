@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "config/client/client_keys.h"
 #include "kafka/admin/directory.h"
@@ -53,14 +54,15 @@ bool CoordinatorGuard::question_due(Duration missing, Duration unit, TimePoint n
   if (missing > Duration::zero())
     found_since_.reset();
   else if (!found_since_)
-    found_since_ = now;
+    found_since_ = now, unreached_ = false;
   if (found_since_ && now - *found_since_ >= patience * unit) renewed_ = false;
   return missing >= patience * unit && now >= next_question_;
 }
 
 CoordinatorGuard::Step CoordinatorGuard::hear(bool reached, Duration unit, TimePoint now) {
   next_question_ = now + unit;
-  if (!reached) return Step::wait;
+  const bool came_back = std::exchange(unreached_, !reached);
+  if (!reached || came_back) return Step::wait;
   if (renewed_) return Step::end;
   renewed_ = true;
   found_since_.reset();

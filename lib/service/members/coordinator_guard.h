@@ -10,7 +10,8 @@
 // unit. The coordinator that no client reaches is an outage of Kafka, or the group is one that the user may
 // not use: nothing is done, because neither new members nor a restart would help. If the new client reaches
 // the coordinator, new members take over; if their clients do not find the coordinator either, the process
-// ends, for a restart.
+// ends, for a restart. A coordinator that new clients did not reach before has only come back: the members
+// have a unit to find it.
 //
 // A rebalance of any length does not count, because its coordinator is connected; nor does the time in which
 // the process stood still (base/time.h).
@@ -44,6 +45,7 @@ class CoordinatorGuard {
 
  private:
   bool renewed_ = false;
+  bool unreached_ = false;  // by the last new client
   std::optional<TimePoint> found_since_;
   TimePoint next_question_{};
 };

@@ -59,6 +59,25 @@ TEST_CASE("a coordinator that no client reaches is an outage, which causes quest
   CHECK(story.steps.empty());
 }
 
+TEST_CASE("members have time to find a coordinator that no client reached before") {
+  Story story;
+  story.reachable = false;
+  story.pass(seconds(600), true);
+  story.reachable = true;
+  SECTION("they find it") {
+    story.pass(seconds(30), true);
+    story.pass(seconds(200), false);
+    CHECK(story.steps.empty());
+    story.pass(seconds(120), true);
+  }
+  SECTION("they do not") {
+    story.pass(seconds(59), true);
+    CHECK(story.steps.empty());
+    story.pass(seconds(1), true);
+  }
+  CHECK(story.steps == std::vector{Step::renew});
+}
+
 TEST_CASE("coordinators that are away for a minute again and again cause no step") {
   Story story;
   for (int i = 0; i < 100; ++i) story.pass(seconds(100), true), story.pass(seconds(5), false);
