@@ -10,6 +10,8 @@ import time
 NINJA = re.compile(r"^\[(\d+)/(\d+)\]")
 CTEST = re.compile(r"^\s*(\d+)/(\d+) Test\s+#\d+: (.*) \.{2,}\s*(?:\*\*\*)?([A-Z].*?)\s+[\d.]+ sec")
 SHOWN = 150  # lines of a failed test or step
+# What runs behind everything else. Linux shares the processor between sessions, of which each step is one, before their processes.
+LATER = '(echo 19 > /proc/self/autogroup) 2> /dev/null; exec nice "$@"'
 REASON = re.compile(r"\bFAILED:|^(FAIL|ERROR): |^Traceback |Sanitizer: ")
 AFTER_REASON = 8  # lines that follow a reason and belong to it
 INTERVAL = 30  # s between two lines of progress without a terminal
@@ -93,7 +95,7 @@ class Board:
 def lines_of(board, step, command, log, folder, background, environment):
     """The lines that a program prints, which also go to the log; at the end its exit code."""
     if background:
-        command = ["nice", *command]
+        command = ["sh", "-c", LATER, "sh", *map(str, command)]
     process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                text=True, errors="replace", start_new_session=True, env={**os.environ, **environment})
     with board.lock:

@@ -244,7 +244,8 @@ std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
 
 }  // namespace
 
-TEST_CASE("every history commits nothing unfinished, keeps the order of keys, and finishes all records") {
+TEST_CASE("every history commits nothing unfinished, keeps the order of keys, and finishes all records",
+          "[one-thread]") {
   const auto first = from_environment("LANEWAY_FIRST_SEED", 1);
   const auto seeds = from_environment("LANEWAY_SEEDS", 10000);
   for (std::uint64_t seed = first; seed < first + seeds; ++seed) {

@@ -32,6 +32,8 @@ inline double rate_of(const RateStory& story, QueueingServer& server) {
 /// `limits`: those that may be the best.
 inline double best_fixed_rate(const RateStory& story, std::vector<std::uint32_t> limits) {
   for (auto& limit : limits) limit = std::clamp(limit, story.bounds.min, story.bounds.max);
+  if (story.model.overload != Overload::queues && !story.changes)  // more calls are only refused
+    std::erase_if(limits, [&](auto limit) { return limit > std::max(2 * story.capacity, story.bounds.min); });
   std::sort(limits.begin(), limits.end());
   limits.erase(std::unique(limits.begin(), limits.end()), limits.end());
   double best = 0;

@@ -72,7 +72,7 @@ std::string text(const QuietStory& story) {
 
 }  // namespace
 
-TEST_CASE("when a batch ends, its poison is given up in time and the breaker stays closed") {
+TEST_CASE("when a batch ends, its poison is given up in time and the breaker stays closed", "[one-thread]") {
   CapturedLog log;
   for (const double poison : {least_poison, 0.02, most_poison})
     for (const auto& topics : {std::vector<int>{}, std::vector<int>{2, 4}}) {
@@ -83,7 +83,7 @@ TEST_CASE("when a batch ends, its poison is given up in time and the breaker sta
     }
 }
 
-TEST_CASE("slow poison is not an outage when a batch ends before its failures") {
+TEST_CASE("slow poison is not an outage when a batch ends before its failures", "[one-thread]") {
   CapturedLog log;
   for (const double poison : {least_poison, 0.02, most_poison})
     for (const double poison_latency : {0.05, 0.5, 5.0})
@@ -104,7 +104,8 @@ TEST_CASE("slow poison is not an outage when a batch ends before its failures") 
       }
 }
 
-TEST_CASE("poison that is answered faster than other records is not an outage, from the first second on") {
+TEST_CASE("poison that is answered faster than other records is not an outage, from the first second on",
+          "[one-thread]") {
   CapturedLog log;
   for (const double rate : {500.0, 2000.0, 100000.0})
     for (const double latency : {0.05, 1.2})
@@ -124,7 +125,7 @@ TEST_CASE("poison that is answered faster than other records is not an outage, f
       }
 }
 
-TEST_CASE("a short outage costs a handful of records, also while earlier calls still run") {
+TEST_CASE("a short outage costs a handful of records, also while earlier calls still run", "[one-thread]") {
   CapturedLog log;
   for (const double latency : {0.05, 0.6, 1.2})
     for (const std::uint32_t workers : {4, 16})
@@ -144,7 +145,7 @@ TEST_CASE("a short outage costs a handful of records, also while earlier calls s
           }
 }
 
-TEST_CASE("a batch ends despite a stop, a death, a join or a leave at any moment") {
+TEST_CASE("a batch ends despite a stop, a death, a join or a leave at any moment", "[one-thread]") {
   CapturedLog log;
   for (const auto& events : {std::vector<std::pair<double, Event>>{{1.1, Event::stop}},
                              {{0.3, Event::kill}},
@@ -162,7 +163,7 @@ TEST_CASE("a batch ends despite a stop, a death, a join or a leave at any moment
       }
 }
 
-TEST_CASE("poison whose first failures come during a drain is given up by the next owner") {
+TEST_CASE("poison whose first failures come during a drain is given up by the next owner", "[one-thread]") {
   CapturedLog log;
   for (const auto event : {Event::stop, Event::join})
     for (const auto& topics : {std::vector<int>{}, std::vector<int>{2, 4}}) {
@@ -175,7 +176,7 @@ TEST_CASE("poison whose first failures come during a drain is given up by the ne
     }
 }
 
-TEST_CASE("a batch ends although processes stop, die, join and leave at random moments") {
+TEST_CASE("a batch ends although processes stop, die, join and leave at random moments", "[one-thread]") {
   CapturedLog log;
   std::mt19937_64 dice(7);
   const auto any = [&](double low, double high) { return std::uniform_real_distribution<>(low, high)(dice); };
@@ -204,7 +205,8 @@ TEST_CASE("a batch ends although processes stop, die, join and leave at random m
   }
 }
 
-TEST_CASE("an outage at the end of a batch costs a handful of records, also when processes restart") {
+TEST_CASE("an outage at the end of a batch costs a handful of records, also when processes restart",
+          "[one-thread]") {
   CapturedLog log;
   for (const double poison : {0.0, least_poison, most_poison})
     for (const auto& topics : {std::vector<int>{}, std::vector<int>{2, 4}})
@@ -225,7 +227,8 @@ TEST_CASE("an outage at the end of a batch costs a handful of records, also when
         }
 }
 
-TEST_CASE("with any latencies, an outage costs a handful of records, and then all poison is given up") {
+TEST_CASE("with any latencies, an outage costs a handful of records, and then all poison is given up",
+          "[one-thread]") {
   CapturedLog log;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     std::mt19937_64 dice(seed);

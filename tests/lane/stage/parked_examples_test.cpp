@@ -146,13 +146,15 @@ void test_pool_that_is_out(Duration outage) {
 
 }  // namespace
 
-TEST_CASE("webhook-fanout: a subscriber that is out costs the others nothing, and gets everything later") {
+TEST_CASE("webhook-fanout: a subscriber that is out costs the others nothing, and gets everything later",
+          "[one-thread]") {
   test_outage_that_is_survived(minutes(30));
 }
 
 TEST_CASE("webhook-fanout: the same for six hours", "[.][hours]") { test_outage_that_is_survived(hours(6)); }
 
-TEST_CASE("webhook-fanout: what waits longer than longest_wait is a dead letter, the rest comes later") {
+TEST_CASE("webhook-fanout: what waits longer than longest_wait is a dead letter, the rest comes later",
+          "[one-thread]") {
   test_outage_that_is_too_long(minutes(40), minutes(10));
 }
 
@@ -160,7 +162,7 @@ TEST_CASE("webhook-fanout: the same for six hours, with longest_wait 1h", "[.][h
   test_outage_that_is_too_long(hours(6), hours(1));
 }
 
-TEST_CASE("webhook-fanout: what waits at the quiet end of a stream ends in time") {
+TEST_CASE("webhook-fanout: what waits at the quiet end of a stream ends in time", "[one-thread]") {
   WebhookExample test({"pools.send.each.longest_wait=10m"});
   auto& world = test.world;
   world.begin();
@@ -193,7 +195,8 @@ TEST_CASE("webhook-fanout: what waits at the quiet end of a stream ends in time"
   CHECK(world.wrong(*all_subscribers) == Wrong{0, 0});
 }
 
-TEST_CASE("webhook-fanout: an outage of all that is longer than longest_wait gives up nothing") {
+TEST_CASE("webhook-fanout: an outage of all that is longer than longest_wait gives up nothing",
+          "[one-thread]") {
   WebhookExample test({"pools.send.each.longest_wait=30m"}, milliseconds(500));
   auto& world = test.world;
   world.begin();
@@ -215,12 +218,13 @@ TEST_CASE("webhook-fanout: an outage of all that is longer than longest_wait giv
   CHECK(world.wrong(*all_subscribers) == Wrong{0, 0});
 }
 
-TEST_CASE("priority-tiers: a pool that is out costs the others nothing, and gets everything later") {
+TEST_CASE("priority-tiers: a pool that is out costs the others nothing, and gets everything later",
+          "[one-thread]") {
   test_pool_that_is_out(minutes(15));
 }
 
 TEST_CASE("priority-tiers: the same for six hours", "[.][hours]") { test_pool_that_is_out(hours(6)); }
 
-TEST_CASE("image-pipeline: nothing is parked, because each pool leads to the next one") {
+TEST_CASE("image-pipeline: nothing is parked, because each pool leads to the next one", "[one-thread]") {
   CHECK(config::not_parked_because(example("image-pipeline")) == "no other records of a lane could go on");
 }

@@ -378,7 +378,8 @@ class ParkedHistory {
   std::unique_ptr<PlannedInstance> instance_;  // uses the members above
 };
 
-TEST_CASE("every history of lanes that park loses nothing, uses up no attempt and does each job once") {
+TEST_CASE("every history of lanes that park loses nothing, uses up no attempt and does each job once",
+          "[one-thread]") {
   const auto first = from_environment("LANEWAY_FIRST_SEED", 1);
   const auto seeds = from_environment("LANEWAY_SEEDS", 100);
   ParkedHistory::Counts all;

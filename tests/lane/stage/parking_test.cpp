@@ -202,7 +202,8 @@ using World = WorldOf<Webhooks>;
 
 }  // namespace
 
-TEST_CASE("a subscriber that is out for hours costs the others nothing, and gets everything later") {
+TEST_CASE("a subscriber that is out for hours costs the others nothing, and gets everything later",
+          "[one-thread]") {
   World world;
   world.pass(minutes(1));
   const auto first_missed = world.events();
@@ -283,7 +284,8 @@ TEST_CASE("nothing is parked while no subscriber works") {
     CHECK(world.wrong(subscriber, 0, world.events()) == Wrong{0, 0});
 }
 
-TEST_CASE("a pool that is out for hours costs the pool beside it nothing, and gets everything later") {
+TEST_CASE("a pool that is out for hours costs the pool beside it nothing, and gets everything later",
+          "[one-thread]") {
   WorldOf<Bulkheads> world;
   world.keys = {"alive", "dead"};
   const auto got = [&](const std::string& key) { return world.receivers.got[key].size(); };
