@@ -27,7 +27,7 @@ int Facts::rank_of(const std::string& topic) const {
   if (topic == source_) return 0;
   if (topic.ends_with("-dlt")) return rank_of_letters;
   if (topic.ends_with("-out")) return rank_of_output;
-  return topic.ends_with("-retry-100ms") ? 1 : last_retry_rank;
+  return topic.ends_with("-retry-100ms") ? 1 : 2;
 }
 
 void Facts::note(const std::string& rule, const std::string& sentence) {
@@ -108,7 +108,7 @@ void Facts::taken(const TopicPartition& partition, std::int64_t offset, std::str
   if (!id) return;
   MutexLock lock(mutex_);
   auto& taken = taken_[partition][offset];
-  taken = {*id, ++now_, value.size(), taken.again, taken.done};
+  taken = {*id, ++now_, value.size(), taken.passed_on, taken.done};
   if (copy > 0) places_[copy] = {partition, offset};
   judge_memory();
 }
@@ -120,7 +120,7 @@ void Facts::judge_memory() {
   std::size_t bytes = 0;
   for (const auto& [partition, since] : begun)
     for (const auto& [offset, taken] : taken_[partition])
-      if (taken.at > since && !finished(fates_[taken.id], partition.topic, taken)) bytes += taken.bytes;
+      if (taken.at > since && !finished(taken)) bytes += taken.bytes;
   std::set<std::string> members;
   for (const auto& [client, member] : members_) members.insert(member);
   const auto most = (static_cast<std::size_t>(story_.memory_mib) << 20) * members.size();
@@ -134,7 +134,7 @@ void Facts::judge_range(const TopicPartition& partition, std::int64_t begin, std
                         const char* how) {
   const auto& taken = taken_[partition];
   for (auto at = taken.lower_bound(begin); at != taken.end() && at->first < end; ++at)
-    if (!finished(fates_[at->second.id], partition.topic, at->second))
+    if (!finished(at->second))
       note("nothing committed early",
            partition.text(at->first) + " (" + text(at->second.id) + ") is not finished, and " + how);
 }
@@ -190,7 +190,7 @@ Copy Facts::writes(const std::string& member, const Writing& writing) {
   if (const auto id = id_of(writing.value)) {
     const auto place = place_of(writing.of, {{source_, id->first}, id->second});
     const auto life = life_at(member, place.partition);
-    writers_[copy] = {place, life ? life->begun : 0};
+    writers_[copy] = {place, member, life ? life->begun : 0};
   }
   const auto timestamp = writing.timestamp;
   if (rank_of(writing.topic) != rank_of_output && timestamp != 0 && timestamp <= now_ms() - day_ms)
@@ -207,16 +207,15 @@ void Facts::acknowledged(const std::string& topic, std::string_view value, Copy 
   auto& fate = fates_[*id];
   const auto rank = rank_of(topic);
   if (rank == rank_of_output) fate.done = stages();
-  fate.rank = std::max(fate.rank, rank);
   fate.letters += rank == rank_of_letters;
   if (rank != rank_of_output) judge_copy(copy, *id, rank);
 }
 
-/// Each assignment passes each copy that it reads on once, also back to the last retry topic.
+/// Each assignment passes each copy that it reads on once, also to the topic that it is in.
 void Facts::judge_copy(Copy copy, Id id, int rank) {
   const auto& writer = writers_[copy];
-  if (rank == last_retry_rank && rank_of(writer.of.partition.topic) == rank)
-    taken_[writer.of.partition][writer.of.offset].again = true;
+  taken_[writer.of.partition][writer.of.offset].passed_on = true;
+  if (writer.begun > 0) passed_on_in_.emplace(writer.of, writer.begun);
   if (++passed_on_[{writer, rank}] == 1) return;
   if (rank == rank_of_letters)
     note("one letter for each record", text(id) + " has two dead letters from one assignment");
@@ -233,6 +232,9 @@ std::optional<Facts::Life> Facts::life_at(const std::string& member, const Topic
 /// Each copy of a record is done once.
 void Facts::judge_repetition(const Life& life, const Place& place) {
   const auto& [partition, offset] = place;
+  if (passed_on_in_.contains({place, life.begun}))
+    return note("what went on does not run",
+                partition.text(offset) + " begins, and went to another topic in this assignment");
   const auto done = taken_[partition][offset].done;
   if (!done || story_.pools == Pools::stages) return;
   ++repeated_;

@@ -104,11 +104,11 @@ class Facts {
   };
   struct Fate {
     int done = 0;
-    int rank = 0;  // of the furthest topic that has it
     int letters = 0;
   };
   struct Writer {
-    Place of;         // what it wrote on
+    Place of;  // what it wrote on
+    std::string member;
     Count begun = 0;  // its life
     auto operator<=>(const Writer&) const = default;
   };
@@ -126,7 +126,6 @@ class Facts {
   };
   using Lane = std::pair<std::string, TopicPartition>;  // of a member
 
-  static constexpr int last_retry_rank = 2;
   int rank_of(const std::string& topic) const;
   /// With pools, the records of each pool have an order of their own.
   bool ordered() const { return story_.order != config::Order::none && story_.pools == Pools::none; }
@@ -167,16 +166,17 @@ class Facts {
     Id id;
     Count at = 0;
     std::size_t bytes = 0;
-    bool again = false;           // it was in the last retry topic, and has come there again since
+    bool passed_on = false;       // another topic has it, or the same one again
     std::optional<Count> done{};  // in the life that began then
   };
-  bool finished(const Fate& fate, const std::string& topic, const Taken& taken) const {
-    return fate.done >= stages() || fate.rank > rank_of(topic) || taken.again;
+  bool finished(const Taken& taken) REQUIRES(mutex_) {
+    return fates_[taken.id].done >= stages() || taken.passed_on;
   }
   std::map<TopicPartition, std::map<std::int64_t, Taken>> taken_ GUARDED_BY(mutex_);
   std::map<Copy, Place> places_ GUARDED_BY(mutex_);
   std::map<Copy, Writer> writers_ GUARDED_BY(mutex_);
   std::map<std::pair<Writer, int>, int> passed_on_ GUARDED_BY(mutex_);  // by the rank of the topic
+  std::set<std::pair<Place, Count>> passed_on_in_ GUARDED_BY(mutex_);   // the life that began then
   std::size_t parked_ GUARDED_BY(mutex_) = 0;
   std::map<TopicPartition, std::int64_t> judged_below_ GUARDED_BY(mutex_);
   std::map<TopicPartition, std::vector<Sent>> sent_ GUARDED_BY(mutex_);

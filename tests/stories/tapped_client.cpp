@@ -312,10 +312,13 @@ rd_kafka_error_t* __real_rd_kafka_produceva(rd_kafka_t* rk, const rd_kafka_vu_t*
 /// A second one of the same, without anyone who waits for an answer.
 static void produce_again(rd_kafka_t* rk, std::vector<rd_kafka_vu_t> fields) {
   std::erase_if(fields, [](const auto& field) { return field.vtype == RD_KAFKA_VTYPE_OPAQUE; });
+  rd_kafka_headers_t* headers = nullptr;
   for (auto& field : fields)
-    if (field.vtype == RD_KAFKA_VTYPE_HEADERS) field.u.headers = rd_kafka_headers_copy(field.u.headers);
-  if (auto* error = __real_rd_kafka_produceva(rk, fields.data(), fields.size()))
-    rd_kafka_error_destroy(error);
+    if (field.vtype == RD_KAFKA_VTYPE_HEADERS)
+      headers = field.u.headers = rd_kafka_headers_copy(field.u.headers);
+  auto* error = __real_rd_kafka_produceva(rk, fields.data(), fields.size());
+  if (error != nullptr && headers != nullptr) rd_kafka_headers_destroy(headers);
+  if (error != nullptr) rd_kafka_error_destroy(error);
 }
 
 rd_kafka_error_t* __wrap_rd_kafka_produceva(rd_kafka_t* rk, const rd_kafka_vu_t* fields, std::size_t count) {
