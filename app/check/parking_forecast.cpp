@@ -34,15 +34,13 @@ std::string of_pool(const Config& config, const PoolSettings& pool, const WhenOu
   const auto& each = pool.each;
   const bool subscribers = each.by.enabled();
   const bool parked = parks(config);
-  const bool stops_meanwhile = parked && out.memory_stops;
   auto text = (pool.named() ? "    " + pool.name + ": " : "    ") + "if " + counted(out.rate, "record") +
               "/s of the partition come (" + (out.assumed ? "assumed" : "lanes.rate") + "), and " +
               (subscribers ? "a subscriber" : "the pool") + " is out, " +
               (parked ? "its first record leaves" : "the partition stops") + " after " + text_of(out.after) +
               ", when " + counted(out.records, "record") + " have come since, whoever they are for";
   if (out.memory_after < out.after)
-    text += (stops_meanwhile ? "; from " : ", or after ") + text_of(out.memory_after) +
-            (stops_meanwhile ? " on the partition stops until then" : "") + ", if all are of " +
+    text += ", or after " + text_of(out.memory_after) + ", if all are of " +
             config::print_size(record_bytes) + " and for " + (subscribers ? "that subscriber" : "that pool");
   if (!parked || !subscribers || each.longest_wait == Duration::zero()) return text + '\n';
   const auto longest = config::print_duration(each.longest_wait);
@@ -84,10 +82,8 @@ WhenOut when_out(const Config& config, const PoolSettings& pool, std::uint64_t l
     out.after = config.lanes.park_after;
     out.records = out.rate * static_cast<std::uint64_t>(out.after / milliseconds(1)) / 1000;
   }
-  // A sub-job shares the value of its record, which the line of its subscriber does not count.
-  out.memory_stops = !parked || split;
   const auto memory_of_record = record_bytes + (split ? 2 : 1) * lane::record_overhead;
-  out.memory_after = time_of(lane_bytes / (out.memory_stops ? 1 : 2) / memory_of_record, out.rate);
+  out.memory_after = time_of(lane_bytes / part / memory_of_record, out.rate);
   return out;
 }
 

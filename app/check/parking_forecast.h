@@ -18,9 +18,7 @@ struct WhenOut {
   std::uint64_t records;  ///< that have come to the partition by then, whoever they are for
   Duration after;
   /// The same by the memory, if all records of the partition have 1 KiB and are for the one that is out.
-  /// Those that are split leave by the other time, and the partition stops meanwhile.
   Duration memory_after;
-  bool memory_stops;  ///< after `memory_after` the partition stops, and no record leaves
 };
 
 /// `lane_bytes`: a partition's share of lanes.memory for records in flight.

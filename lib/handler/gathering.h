@@ -47,6 +47,7 @@ class Gathering {
   Gathering(const Gathering&) = delete;
 
   const Item& whole() const { return whole_; }
+  std::uint64_t whole_bytes() const { return whole_bytes_; }
   int gatherer() const { return gatherer_; }
   /// Sub-job `index` is split into `parts` further ones, at least 1, which take its place in the order of the
   /// results. Returns the index of the first one.

@@ -91,6 +91,7 @@ struct Progress {
   std::uint32_t gathered = 0;  ///< how often sub-jobs of the record have been gathered
   /// Of all sub-jobs of the record; null if the record is whole.
   std::shared_ptr<Gathering> gathering;
+  bool keeps_whole = false;        // the first of the record's sub-jobs that wait in a row
   std::shared_ptr<Parts> results;  ///< of the pool that has just finished; null if it gave none
 };
 

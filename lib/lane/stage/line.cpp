@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "handler/gathering.h"
 #include "lane/batch/work_batch.h"
 
 namespace laneway::lane {
@@ -164,10 +165,25 @@ std::optional<TimePoint> Line::next_attempt(TimePoint now) {
   return failed_.rate && failed_.rate->waits(now) ? std::max(*due, failed_.rate->ready_at(now)) : due;
 }
 
+void Line::count(handler::Item& item) {
+  bytes_ += memory_of(item);
+  if (!item.progress || !item.progress->gathering) return;
+  const auto& gathering = item.progress->gathering;
+  const auto* before = backlog_.empty() ? nullptr : backlog_.back().progress.get();
+  item.progress->keeps_whole = before == nullptr || before->gathering != gathering;
+  if (item.progress->keeps_whole) whole_bytes_ += gathering->whole_bytes();
+}
+
+void Line::count_out(const handler::Item& item) {
+  bytes_ -= memory_of(item);
+  if (item.progress && item.progress->gathering && item.progress->keeps_whole)
+    whole_bytes_ -= item.progress->gathering->whole_bytes();
+}
+
 void Line::wait(handler::Item item, TimePoint now) {
   constexpr std::size_t short_wait = 256;  // records; a longer wait must not pin the fetch buffer
   if (backlog_.size() >= short_wait) item.record.detach();
-  bytes_ += memory_of(item);
+  count(item);
   item.arrived = now;
   backlog_.push_back(std::move(item));
 }
@@ -176,7 +192,7 @@ handler::Item Line::pop(std::size_t place) {
   const auto first = backlog_.begin() + static_cast<std::ptrdiff_t>(place);
   auto item = std::move(*first);
   backlog_.erase(first);
-  bytes_ -= memory_of(item);
+  count_out(item);
   return item;
 }
 
@@ -184,7 +200,7 @@ std::vector<handler::Item> Line::take(const std::function<bool(const handler::It
   const auto first = std::stable_partition(backlog_.begin(), backlog_.end(), std::not_fn(chosen));
   std::vector<handler::Item> taken(std::make_move_iterator(first), std::make_move_iterator(backlog_.end()));
   backlog_.erase(first, backlog_.end());
-  for (const auto& item : taken) bytes_ -= memory_of(item);
+  for (const auto& item : taken) count_out(item);
   return taken;
 }
 
@@ -205,7 +221,7 @@ std::vector<handler::Item> Line::give_back_beyond(std::uint64_t keep) {
   gives_back_ = true;
   std::vector<handler::Item> given_back;
   for (; backlog_.size() > keep; backlog_.pop_back()) {
-    bytes_ -= memory_of(backlog_.back());
+    count_out(backlog_.back());
     given_back.push_back(std::move(backlog_.back()));
   }
   return given_back;
@@ -221,7 +237,7 @@ void Line::note_call(Duration took) const {
 
 void Line::clear_backlog() {
   backlog_.clear();
-  bytes_ = 0;
+  bytes_ = whole_bytes_ = 0;
 }
 
 }  // namespace laneway::lane

@@ -121,6 +121,8 @@ class Line {
   void note_call(Duration took) const;
   /// Memory of the backlog.
   std::uint64_t bytes() const { return bytes_; }
+  /// The same, with the records that stay as long as a sub-job of the backlog.
+  std::uint64_t bytes_kept() const { return bytes_ + whole_bytes_; }
   /// Whether the line can be dropped: no backlog, no waiting, running or leaving records.
   bool unused() const {
     return backlog_.empty() && attempts_.waiting().size() == 0 && running_ == 0 && leaving_ == 0;
@@ -139,6 +141,8 @@ class Line {
   bool at_limit(TimePoint now) { return rate_waits(now) || retries_full_ || new_.waits_for_place; }
   /// Whether the line itself kept its backlog waiting for most of the last seconds.
   bool keeps_back() const { return kept_share_ >= 0.5; }
+  void count(handler::Item& item);
+  void count_out(const handler::Item& item);
   std::uint32_t begin(Asker& asker, std::uint32_t wanted, TimePoint now);
   void leave(Asker& asker, TimePoint now);
 
@@ -155,6 +159,7 @@ class Line {
   bool uses_places_ = false;
   std::deque<handler::Item> backlog_;
   std::uint64_t bytes_ = 0;
+  std::uint64_t whole_bytes_ = 0;
   std::uint32_t reserved_ = 0;  // of the subscriber's places, by begin()
   std::uint32_t running_ = 0;   // the same, with the records in the pool
   std::uint32_t leaving_ = 0;

@@ -253,7 +253,7 @@ bool Parking::leaves(const Line& line, const handler::Item& item, bool in_backlo
       !parked_before(item) && ledger_.appended() - item.sequence > lane_.lanes.max_incomplete / 2;
   const bool fills =
       far_behind ||
-      (in_backlog && (line.backlog().size() > at.share_records || line.bytes() > at.share_bytes));
+      (in_backlog && (line.backlog().size() > at.share_records || line.bytes_kept() > at.share_bytes));
   if (!(at.out() ? parked_before(item) || others_may(item, at.others, fills) : others_could(item, at.others)))
     return false;
   if (at.now - item.arrived >= lane_.lanes.park_after || far_behind) return true;

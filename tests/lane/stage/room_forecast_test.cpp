@@ -141,6 +141,14 @@ TEST_CASE("records that are all for a subscriber that is out use the memory up w
   check_stops_after(test.world, forecast.memory_after);
 }
 
+TEST_CASE("records that wait for one of their subscribers alone leave before they use the memory up") {
+  LegacyIsOut test(little_memory, 1);
+  const auto forecast = forecast_of(test.world);
+  CHECK(std::chrono::floor<seconds>(forecast.memory_after) == seconds(2));
+  check_leaves_after(test.world, forecast.memory_after);
+  CHECK_FALSE(test.world.any_held());
+}
+
 TEST_CASE("records that are all for a pool that is out leave or stop the lane when the forecast says") {
   const bool parks = GENERATE(true, false);
   LowIsOut test({std::string("lanes.park_after=") + (parks ? "10s" : "0s")});
