@@ -152,6 +152,7 @@ std::optional<LimitChange> ConcurrencyLimit::breaker_opened(TimePoint now) {
 std::optional<LimitChange> ConcurrencyLimit::change(LimitBounds bounds, TimePoint now) {
   bounds_ = bounds;
   if (trial_) trial_->limit = std::clamp(trial_->limit, bounds.min, bounds.max);
+  if (trial_ && trial_->limit <= std::clamp(limit_, bounds.min, bounds.max)) trial_.reset();
   return move({limit_, LimitReason::settings}, "min or max were changed", {}, now);
 }
 

@@ -296,6 +296,15 @@ TEST_CASE("concurrency limit: new bounds hold for the limit to which a trial ret
   CHECK(next.from == 30);
 }
 
+TEST_CASE("concurrency limit: a trial ends when new bounds leave no lower limit to try") {
+  Dropping calls;
+  REQUIRE(calls.trial().reason == LimitReason::probe);
+  calls.limit.change({2, 10}, calls.now);
+  REQUIRE(calls.limit.limit() == 10);
+  for (int i = 0; i < 50; ++i) calls.window(0);
+  CHECK(calls.limit.limit() == 10);
+}
+
 TEST_CASE("concurrency limit: what a trial found is forgotten ten minutes after a quiet night") {
   Dropping calls;
   REQUIRE(calls.trial().reason == LimitReason::probe);
