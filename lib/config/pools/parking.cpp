@@ -11,11 +11,14 @@ namespace {
 /// The first delay passes over a short outage, and with the last one a record that waits for a long outage is
 /// read and written every ten minutes only. Nobody has named these topics, and several groups may read the
 /// same one: each has its own.
-std::vector<RetryDelay> delays_of(const Config& config) {
+std::vector<RetryDelay> own_delays(const Config& config) {
   using std::chrono::minutes;
-  if (!config.retry.topics.empty()) return config.retry.topics;
   const auto& group = config.client("group.id");
   return {{"10s", seconds(10), group}, {"1m", minutes(1), group}, {"10m", minutes(10), group}};
+}
+
+std::vector<RetryDelay> delays_of(const Config& config) {
+  return config.retry.topics.empty() ? own_delays(config) : config.retry.topics;
 }
 
 std::vector<std::string> names_of(const Config& config, const std::vector<RetryDelay>& delays) {
@@ -88,11 +91,15 @@ std::vector<RetryDelay> retry_delays(const Config& config) {
   return !config.retry.topics.empty() || parks(config) ? delays_of(config) : std::vector<RetryDelay>();
 }
 
-std::vector<std::string> topics_of_parked(const Config& config) {
-  if (!config.retry.topics.empty() || config.topics_by_pattern()) return {};
-  return names_of(config, delays_of(config));
-}
-
 std::vector<std::string> retry_topics(const Config& config) { return names_of(config, retry_delays(config)); }
+
+std::vector<std::string> unread_topics_of_parked(const Config& config) {
+  if (config.topics_by_pattern()) return {};
+  auto names = names_of(config, own_delays(config));
+  const auto read = retry_topics(config);
+  std::erase_if(names,
+                [&](const auto& name) { return std::find(read.begin(), read.end(), name) != read.end(); });
+  return names;
+}
 
 }  // namespace laneway::config

@@ -22,10 +22,10 @@ inline bool parks(const Config& config) { return not_parked_because(config).empt
 /// The delays of the retry topics: those of retry.topics or, if only parked records use such topics, 10s, 1m
 /// and 10m. Empty if there are no retry topics.
 std::vector<RetryDelay> retry_delays(const Config& config);
-/// The names of the retry topics that only parked records use, whether or not records are parked now. Empty
-/// with retry.topics, or if `topics` is a pattern.
-std::vector<std::string> topics_of_parked(const Config& config);
 /// The retry topics of all topics that are listed by name.
 std::vector<std::string> retry_topics(const Config& config);
+/// The names of the retry topics in which records would be parked without retry.topics, and which the service
+/// does not read. Empty if `topics` is a pattern.
+std::vector<std::string> unread_topics_of_parked(const Config& config);
 
 }  // namespace laneway::config

@@ -211,12 +211,12 @@ void Attempts::condemn(handler::Item& item, std::uint32_t crashes) {
 
 std::optional<handler::Item> Attempts::give_up_waiting(Sequence oldest, delivery::DeadLetterReason why) {
   if (context_.ledger.policy != config::LedgerPolicy::dead_letter || context_.forward == nullptr) return {};
-  auto item = waiting_.take([&](const handler::Item& waiting) {
-    return waiting.sequence == oldest && waiting.failures && !waiting.failures->unavailable &&
-           waiting.route() == handler::Route::work;
-  });
+  auto item = taken(waiting_.take([&](const handler::Item& waiting) {
+    const auto* failures = waiting.failures.get();  // also of a record that was only to be parked
+    return waiting.sequence == oldest && failures != nullptr && !failures->unavailable &&
+           failures->last_attempt + failures->attempts_before > 0 && waiting.route() == handler::Route::work;
+  }));
   if (!item) return {};
-  bytes_ -= memory_of(*item);
   give_up(*item, handler::Route::dead_letter, why);
   return item;
 }

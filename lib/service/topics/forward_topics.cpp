@@ -120,14 +120,18 @@ bool park_nothing(config::Config& config, const Error& refused) {
 std::vector<std::string> unread_retry_topics(const config::Config& config, kafka::Directory& directory,
                                              Duration timeout) {
   std::vector<std::string> warnings;
-  if (config::parks(config)) return warnings;
-  const auto found = directory.existing(config::topics_of_parked(config), timeout);
+  const auto unread = config::unread_topics_of_parked(config);
+  if (unread.empty()) return warnings;
+  const auto found = directory.existing(unread, timeout);
   if (!found) return warnings;
+  const bool parks = config::parks(config);
+  const auto why = parks ? "records are parked in the topics of retry.topics"
+                         : "no record is parked (" + config::not_parked_because(config) + ")";
   for (const auto& [name, topic] : *found)
-    warnings.push_back("retry topic " + name + " is not read, because no record is parked (" +
-                       config::not_parked_because(config) +
-                       "); if parked records are left there, park records again until the topic has no lag; "
-                       "then delete the topic");
+    warnings.push_back("retry topic " + name + " is not read, because " + why +
+                       "; if parked records are left there, " +
+                       (parks ? "take retry.topics out" : "park records again") +
+                       " until the topic has no lag; then delete the topic");
   return warnings;
 }
 

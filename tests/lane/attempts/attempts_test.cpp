@@ -401,6 +401,21 @@ TEST_CASE("a waiting record that holds back the commits is given up, unless the 
   CHECK_FALSE(test.attempts->give_up_waiting(1, DeadLetterReason::too_old));
 }
 
+TEST_CASE("a record that no retry topic has taken, and that has had no attempt, is not given up") {
+  Attempted test;
+  test.context.ledger.policy = config::LedgerPolicy::dead_letter;
+  auto parked = Attempted::record(0, Route::parked);
+  SECTION("without an attempt") {
+    test.fail(std::move(parked), Outcome::unavailable("no broker"));
+    CHECK_FALSE(test.attempts->give_up_waiting(0, DeadLetterReason::too_old));
+  }
+  SECTION("with attempts in the topic before") {
+    parked.failures->attempts_before = 1;
+    test.fail(std::move(parked), Outcome::unavailable("no broker"));
+    CHECK(test.attempts->give_up_waiting(0, DeadLetterReason::too_old));
+  }
+}
+
 TEST_CASE("the next failure of a record that has held back the commits for too long is its last") {
   Attempted test;
   test.context.ledger = {.max_age = seconds(60), .policy = config::LedgerPolicy::dead_letter};

@@ -96,6 +96,13 @@ TEST_CASE("a service that does not park records any more warns of the retry topi
   config.unnamed.each.by = {config::Selector::Kind::key, ""};
   REQUIRE(config::parks(config));
   CHECK(warnings().empty());
+  config.retry.topics = {{"30s", seconds(30)}};
+  REQUIRE(config::parks(config));
+  REQUIRE(warnings().size() == 1);
+  CHECK(warnings().front().find("take retry.topics out until the topic has no lag") != std::string::npos);
+  config.retry.topics = {{"10m", std::chrono::minutes(10), "billing"}};
+  CHECK(warnings().empty());
+  config.retry.topics.clear();
   config.lanes.park_after = Duration::zero();
   CHECK(warnings().size() == 1);
   config.kafka["group.id"].value = "shipping";
