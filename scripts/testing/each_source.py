@@ -1,7 +1,7 @@
-"""The compiler's warnings about every C++ source, each compiled alone. usage: each_source.py BUILD
+"""The compiler's warnings about C++ sources, each compiled alone. usage: each_source.py BUILD [FOLDER...]
 
-BUILD is configured with -DLANEWAY_UNITY=OFF; nothing is built there. A source that passed is not checked again
-until the source, or a header that it includes, changes (ccache).
+BUILD is configured with -DLANEWAY_UNITY=OFF; nothing is built there. FOLDER: only the sources of these. A source
+that passed is not checked again until the source, or a header that it includes, changes (ccache).
 """
 import concurrent.futures
 import json
@@ -20,8 +20,9 @@ def check(command):
 
 def main():
     commands = json.loads((Path(sys.argv[1]) / "compile_commands.json").read_text())
-    commands = [command for command in commands if command["file"].endswith(".cpp")]
-    failed = 0
+    folders = tuple(f"{Path(folder).resolve()}/" for folder in sys.argv[2:]) or "/"
+    commands = [command for command in commands if command["file"].endswith(".cpp") and command["file"].startswith(folders)]
+    failed = 0 if commands else 1
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for command, done in zip(commands, pool.map(check, commands)):
             if done.returncode != 0:
