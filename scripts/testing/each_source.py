@@ -22,7 +22,9 @@ def main():
     commands = json.loads((Path(sys.argv[1]) / "compile_commands.json").read_text())
     folders = tuple(f"{Path(folder).resolve()}/" for folder in sys.argv[2:]) or "/"
     commands = [command for command in commands if command["file"].endswith(".cpp") and command["file"].startswith(folders)]
-    failed = 0 if commands else 1
+    if not commands:
+        sys.exit(f"no source of {sys.argv[1]} is in {', '.join(sys.argv[2:])}")
+    failed = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for command, done in zip(commands, pool.map(check, commands)):
             if done.returncode != 0:

@@ -215,8 +215,7 @@ void Facts::acknowledged(const std::string& topic, std::string_view value, Copy 
 void Facts::judge_copy(Copy copy, Id id, int rank) {
   const auto& writer = writers_[copy];
   taken_[writer.of.partition][writer.of.offset].passed_on = true;
-  if (writer.begun > 0) passed_on_in_.emplace(writer.of, writer.begun);
-  if (++passed_on_[{writer, rank}] == 1) return;
+  if (++passed_on_[writer][rank] == 1) return;
   if (rank == rank_of_letters)
     note("one letter for each record", text(id) + " has two dead letters from one assignment");
   else
@@ -232,7 +231,7 @@ std::optional<Facts::Life> Facts::life_at(const std::string& member, const Topic
 /// Each copy of a record is done once.
 void Facts::judge_repetition(const Life& life, const Place& place) {
   const auto& [partition, offset] = place;
-  if (passed_on_in_.contains({place, life.begun}))
+  if (passed_on_.contains({place, life.member, life.begun}))
     return note("what went on does not run",
                 partition.text(offset) + " begins, and went to another topic in this assignment");
   const auto done = taken_[partition][offset].done;

@@ -175,8 +175,7 @@ class Facts {
   std::map<TopicPartition, std::map<std::int64_t, Taken>> taken_ GUARDED_BY(mutex_);
   std::map<Copy, Place> places_ GUARDED_BY(mutex_);
   std::map<Copy, Writer> writers_ GUARDED_BY(mutex_);
-  std::map<std::pair<Writer, int>, int> passed_on_ GUARDED_BY(mutex_);  // by the rank of the topic
-  std::set<std::pair<Place, Count>> passed_on_in_ GUARDED_BY(mutex_);   // the life that began then
+  std::map<Writer, std::map<int, int>> passed_on_ GUARDED_BY(mutex_);  // by the rank of the topic
   std::size_t parked_ GUARDED_BY(mutex_) = 0;
   std::map<TopicPartition, std::int64_t> judged_below_ GUARDED_BY(mutex_);
   std::map<TopicPartition, std::vector<Sent>> sent_ GUARDED_BY(mutex_);

@@ -75,10 +75,11 @@ bool LimitWindow::due(std::uint32_t limit, TimePoint now) {
 
 /// Calls so slow that few of them end keep step with each other: a queue delays some, and others not at all.
 /// Windows of about ten seconds stay with one kind of average, because two kinds cannot be compared.
+bool LimitWindow::averages_all() const { return sum_.time >= (took_long_ ? very_long / 2 : very_long); }
+
 void LimitWindow::measure(TimePoint now) {
   sum_.time = now - begun_;
-  const bool few = sum_.time >= (took_long_ ? very_long / 2 : very_long);
-  const auto quicker = few ? latencies_.quicker(1) : latencies_.quicker();
+  const auto quicker = averages_all() ? latencies_.quicker(1) : latencies_.quicker();
   sum_.latency = sum_.worked == 0 ? 0 : std::max(quicker.average, no_time);
   sum_.variation = std::max(sum_.worked < fewest_calls ? few_calls_vary : 0, quicker.variation);
   if (sum_.worked == 0) return;
@@ -95,7 +96,7 @@ bool LimitWindow::precise(TimePoint now) {
 
 LimitWindow::Sum LimitWindow::close(TimePoint now) {
   measure(now);
-  took_long_ = sum_.time >= (took_long_ ? very_long / 2 : very_long);
+  took_long_ = averages_all();
   if (dropped() == 0)
     sum_.throttled = sum_.timeouts = sum_.unavailable = 0, sum_.longest_timeout = 0;
   else if (dropped_seconds_ > 0)

@@ -80,6 +80,8 @@ class LimitWindow {
   bool stale(const EndedCalls& calls, TimePoint now) const;
   /// Dropped calls that show that there are too many.
   std::uint64_t dropped() const;
+  /// Whether the window is one of those with the average of all calls.
+  bool averages_all() const;
   void measure(TimePoint now);
   bool precise(TimePoint now);
 
